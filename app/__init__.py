@@ -1,0 +1,1 @@
+"""Chợ Phố, a stateless online shop."""

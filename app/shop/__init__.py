@@ -1,0 +1,1 @@
+"""The business of the shop, pure: no framework, no Redis, no SQL."""

@@ -1,0 +1,165 @@
+"""Accounts: who may register, and who may come in."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, Protocol
+
+from email_validator import EmailNotValidError, validate_email
+
+from app.shop.errors import BadCredentials, Invalid
+from app.shop.text import clean
+
+Role = Literal["customer", "owner", "operator"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A person the shop knows; `email` is as they wrote it, and unique whatever its case or Unicode form."""
+
+    id: str
+    email: str
+    name: str
+    role: Role
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A new account, checked: see `checked` for what is refused."""
+
+    email: str
+    email_key: str
+    name: str
+    password: str
+
+
+class Accounts(Protocol):
+    """The store of accounts. Raises `Unavailable`."""
+
+    async def add(
+        self, registration: Registration, *, password_hash: str, role: Role = "customer"
+    ) -> Account:
+        """Keep a new account; raises `EmailTaken`."""
+
+    async def by_id(self, account_id: str) -> Account | None:
+        """The account, or None."""
+
+    async def credentials(self, email_key: str) -> tuple[Account, str] | None:
+        """The account of that e-mail key and its password hash, or None."""
+
+    async def rehash(self, account_id: str, *, old: str, new: str) -> None:
+        """Replace a password hash that is weaker than today's settings, unless it changed meanwhile."""
+
+
+class Passwords(Protocol):
+    """Slow hashing, kept off the event loop. Raises `Unavailable` when its compartment is full."""
+
+    async def hash(self, password: str) -> str:
+        """The hash to keep."""
+
+    async def verify(self, password: str, hashed: str | None) -> bool:
+        """Whether they belong together; None costs the same time and is False."""
+
+    def outdated(self, hashed: str) -> bool:
+        """Whether today's settings would hash stronger."""
+
+
+class Attempts(Protocol):
+    """Failed log-ins per account and per client address, shared by all replicas."""
+
+    async def check(self, email_key: str, client: str) -> None:
+        """Raises `TooManyAttempts` while either has failed too often, `Unavailable` when that cannot be known."""
+
+    async def failed(self, email_key: str, client: str) -> None:
+        """Count one failure."""
+
+
+PASSWORD_LEAST: Final = 8
+PASSWORD_MOST: Final = 256
+"""Characters. Long enough for any passphrase, short enough that hashing stays bounded."""
+
+NAME_MOST: Final = 100
+EMAIL_MOST: Final = 254
+"""RFC 5321's limit on a path, less its angle brackets."""
+
+
+def email_key(email: str) -> str:
+    """What makes two spellings of one e-mail the same account: NFC, then case folded."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", email.strip()).casefold())
+
+
+def checked_registration(*, email: str, password: str, name: str) -> Registration:
+    """The registration, or `Invalid` naming the first field that cannot be."""
+    address = clean("email", email, most=EMAIL_MOST)
+    try:
+        address = validate_email(address, check_deliverability=False).normalized
+    except EmailNotValidError as unusable:
+        raise Invalid("email", "is not an e-mail address", code="email_invalid") from unusable
+    return Registration(
+        email=address,
+        email_key=email_key(address),
+        name=clean("name", name, most=NAME_MOST),
+        password=checked_password(password),
+    )
+
+
+def checked_password(password: str) -> str:
+    """The password as typed, or `Invalid`; its characters are free, its length is not."""
+    if len(password) < PASSWORD_LEAST:
+        raise Invalid("password", f"must have at least {PASSWORD_LEAST} characters", code="password_short")
+    if len(password) > PASSWORD_MOST:
+        raise Invalid("password", f"must have at most {PASSWORD_MOST} characters", code="password_long")
+    if any("\ud800" <= char <= "\udfff" for char in password):
+        raise Invalid("password", "contains characters that are not text", code="not_text")
+    return password
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Register:
+    """Open an account."""
+
+    accounts: Accounts
+    passwords: Passwords
+
+    async def __call__(self, *, email: str, password: str, name: str) -> Account:
+        """The new account; raises `Invalid`, `EmailTaken`."""
+        registration = checked_registration(email=email, password=password, name=name)
+        hashed = await self.passwords.hash(registration.password)
+        return await self.accounts.add(registration, password_hash=hashed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogIn:
+    """Tell who is at the door; an unknown e-mail and a wrong password get the same answer in the same time."""
+
+    accounts: Accounts
+    passwords: Passwords
+    attempts: Attempts
+
+    async def __call__(self, *, email: str, password: str, client: str) -> Account:
+        """The account; raises `BadCredentials`, `TooManyAttempts`. `client` is the caller's address."""
+        key = email_key(email)
+        if not _presentable(key, password):
+            raise BadCredentials("unknown e-mail or wrong password")
+        await self.attempts.check(key, client)
+        account, hashed = await self.accounts.credentials(key) or (None, None)
+        genuine = await self.passwords.verify(password, hashed)
+        if account is None or hashed is None or not genuine:
+            await self.attempts.failed(key, client)
+            raise BadCredentials("unknown e-mail or wrong password")
+        if self.passwords.outdated(hashed):
+            await self.accounts.rehash(account.id, old=hashed, new=await self.passwords.hash(password))
+        return account
+
+
+def _presentable(key: str, password: str) -> bool:
+    """Whether any account could have these: what could never be registered is not worth a hash or a query."""
+    return (
+        0 < len(key) <= EMAIL_MOST
+        and len(password) <= PASSWORD_MOST
+        and not any(ord(char) < 32 or "\ud800" <= char <= "\udfff" for char in key)
+        and not any("\ud800" <= char <= "\udfff" for char in password)
+    )

@@ -1,0 +1,160 @@
+"""The cart: quantities by SKU, kept by a port; names and prices are looked up, never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from app.shop.catalog import Offer, Sku
+from app.shop.errors import CartLimit, Invalid, NotFound, OutOfStock
+
+Offers = Callable[[Iterable[Sku]], Awaitable[Mapping[Sku, Offer]]]
+"""Where names and prices are looked up: the catalogue, or a snapshot of it at most 2 s old."""
+
+LINE_LIMIT: Final = 99
+"""Units of one SKU in a cart; a shop for people, not for wholesale."""
+
+LINES_LIMIT: Final = 100
+"""Different SKUs in a cart; half of what one session may hold in fields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CartLines:
+    """A cart as stored.
+
+    `cart_id` names one filling of it and becomes the order's; None while nothing was added.
+    `settled_id` is the filling that was ordered last.
+    """
+
+    cart_id: str | None
+    quantities: Mapping[Sku, int]
+    settled_id: str | None = None
+
+
+class Cart(Protocol):
+    """One shopper's cart. Raises `Unavailable` when the store is away, `CartLimit` at a limit."""
+
+    async def read(self) -> CartLines:
+        """The lines; creates nothing for those who have none."""
+
+    async def add(self, sku: Sku, quantity: int, *, at_most: int) -> int:
+        """Add units atomically and return the line's new quantity; past `at_most` nothing changes."""
+
+    async def put(self, sku: Sku, quantity: int, *, at_most: int) -> None:
+        """Set a line; 0 removes it."""
+
+    async def settle(self, ordered: CartLines) -> bool:
+        """Take what was ordered out of the cart, once per cart id, and renew the id; False if done before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CartLine:
+    """A line as shown; `available` is False when the shop cannot sell that many now."""
+
+    sku: Sku
+    slug: str
+    name: str
+    quantity: int
+    unit_price: int
+    available: bool
+
+    @property
+    def total(self) -> int:
+        """The line in whole đồng."""
+        return self.quantity * self.unit_price
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CartView:
+    """A cart with names and prices. `gone` are SKUs that the shop no longer sells."""
+
+    cart_id: str | None
+    lines: Sequence[CartLine]
+    gone: Sequence[Sku]
+
+    @property
+    def count(self) -> int:
+        """Units over all lines."""
+        return sum(line.quantity for line in self.lines)
+
+    @property
+    def total(self) -> int:
+        """All lines in whole đồng."""
+        return sum(line.total for line in self.lines)
+
+
+def priced(cart: CartLines, offers: Mapping[Sku, Offer]) -> CartView:
+    """The cart with names and prices, in the order of its SKUs; unknown SKUs end up in `gone`."""
+    lines = [
+        CartLine(
+            sku=sku,
+            slug=offers[sku].slug,
+            name=offers[sku].name,
+            quantity=quantity,
+            unit_price=offers[sku].price,
+            available=quantity <= offers[sku].stock,
+        )
+        for sku, quantity in sorted(cart.quantities.items())
+        if sku in offers
+    ]
+    gone = sorted(sku for sku in cart.quantities if sku not in offers)
+    return CartView(cart_id=cart.cart_id, lines=lines, gone=gone)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowCart:
+    """The cart with today's names and prices."""
+
+    offers: Offers
+
+    async def __call__(self, cart: Cart) -> CartView:
+        """The cart, priced."""
+        lines = await cart.read()
+        return priced(lines, await self.offers(lines.quantities) if lines.quantities else {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddToCart:
+    """Put units of a SKU into a cart, within the stock and the limit of a line."""
+
+    offers: Offers
+
+    async def __call__(self, cart: Cart, sku: Sku, quantity: int) -> int:
+        """The line's new quantity; raises `Invalid`, `NotFound`, `OutOfStock`, `CartLimit`."""
+        offer = await _offer(self.offers, sku)
+        if quantity < 1:
+            raise Invalid("quantity", "must be at least 1", code="quantity_invalid")
+        return await cart.add(sku, quantity, at_most=_most(offer))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutInCart:
+    """Set a line of a cart; 0 removes it, also when the shop no longer sells it."""
+
+    offers: Offers
+
+    async def __call__(self, cart: Cart, sku: Sku, quantity: int) -> None:
+        """Raises `Invalid`, `NotFound`, `OutOfStock`, `CartLimit`."""
+        if quantity < 0:
+            raise Invalid("quantity", "must be 0 or more", code="quantity_invalid")
+        if quantity == 0:
+            await cart.put(sku, 0, at_most=LINE_LIMIT)
+            return
+        most = _most(await _offer(self.offers, sku))
+        if quantity > most:
+            raise CartLimit(sku, at_most=most)
+        await cart.put(sku, quantity, at_most=most)
+
+
+async def _offer(offers: Offers, sku: Sku) -> Offer:
+    offer = (await offers((sku,))).get(sku)
+    if offer is None:
+        raise NotFound("product")
+    return offer
+
+
+def _most(offer: Offer) -> int:
+    if offer.stock < 1:
+        raise OutOfStock(offer.sku, left=0)
+    return min(LINE_LIMIT, offer.stock)

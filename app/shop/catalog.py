@@ -1,0 +1,90 @@
+"""Products, their variants, and what a cart needs to know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from app.shop.paging import Page
+
+Sku = str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """One thing that can be bought: price in whole đồng, stock in units, options such as ``{"Cỡ": "M"}``."""
+
+    sku: Sku
+    name: str
+    price: int
+    stock: int
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """A product page's content; it has at least one variant."""
+
+    slug: str
+    name: str
+    description: str
+    category: str
+    variants: Sequence[Variant]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductSummary:
+    """A product in a list; `price` is its cheapest variant's, in whole đồng."""
+
+    slug: str
+    name: str
+    category: str
+    price: int
+    in_stock: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """A shelf of the shop."""
+
+    slug: str
+    name: str
+    products: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a cart line shows: the full name (product and variant), price now, units left."""
+
+    sku: Sku
+    slug: str
+    name: str
+    price: int
+    stock: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductQuery:
+    """What a shopper asks of the catalogue; `text` is matched literally, without regard to case or marks."""
+
+    text: str = ""
+    category: str | None = None
+    page: int = 1
+    page_size: int = 24
+
+
+class Catalog(Protocol):
+    """The catalogue's store. Raises only `Unavailable`."""
+
+    async def page(self, query: ProductQuery) -> Page[ProductSummary]:
+        """The visible products that match, best first."""
+
+    async def categories(self) -> Sequence[Category]:
+        """Every category with a visible product, in the order of its name."""
+
+    async def product(self, slug: str) -> Product | None:
+        """The visible product of that slug, or None."""
+
+    async def offers(self, skus: Iterable[Sku]) -> Mapping[Sku, Offer]:
+        """The offers of those SKUs that exist and are visible; others are absent."""

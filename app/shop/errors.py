@@ -1,0 +1,125 @@
+"""Everything the shop can refuse, one leaf per decision the caller can make.
+
+ShopError
+├── Unavailable            a store could not be asked in time; nothing happened
+├── Invalid                a value that no retry will make right
+├── NotFound               no such product, order or page of them for this caller
+├── EmailTaken             the e-mail belongs to an account already
+├── BadCredentials         unknown e-mail or wrong password, on purpose not told apart
+├── TooManyAttempts        slow down, then try again
+├── LoginNeeded            this needs an account
+├── CartLimit              the line would pass its limit; nothing changed
+├── CartEmpty              nothing to order
+├── OutOfStock             fewer units left than asked for; nothing changed
+├── TotalChanged           the price is no longer the one shown; nothing changed
+├── CartOrdered            this cart became an order already
+├── KeyInProgress          the same idempotency key is being worked on
+├── KeyReused              the same idempotency key came with another request
+└── PaymentRefused         the means of payment is not accepted
+"""
+
+from __future__ import annotations
+
+
+class ShopError(Exception):
+    """The shop refused, and says why in one sentence."""
+
+
+class Unavailable(ShopError):
+    """A store could not be asked in time; nothing happened, and a retry may succeed."""
+
+    def __init__(self, what: str, *, retry_after_s: int = 2) -> None:
+        super().__init__(f"{what} cannot answer right now")
+        self.what = what
+        self.retry_after_s = retry_after_s
+
+
+class Invalid(ShopError):
+    """A value that no retry will make right; `field` names it in dotted form, `code` is stable."""
+
+    def __init__(self, field: str, message: str, *, code: str = "invalid") -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+        self.code = code
+
+
+class NotFound(ShopError):
+    """No such thing for this caller; a foreign order is not found either."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"no such {what}")
+        self.what = what
+
+
+class EmailTaken(ShopError):
+    """The e-mail belongs to an account already, whatever its spelling."""
+
+
+class BadCredentials(ShopError):
+    """Unknown e-mail or wrong password; nobody is told which."""
+
+
+class TooManyAttempts(ShopError):
+    """Slow down; the account itself is never locked by strangers' attempts."""
+
+    def __init__(self, *, retry_after_s: int) -> None:
+        super().__init__(f"too many attempts, try again in {retry_after_s} s")
+        self.retry_after_s = retry_after_s
+
+
+class LoginNeeded(ShopError):
+    """This needs an account, and nobody is logged in."""
+
+
+class CartLimit(ShopError):
+    """The line would pass `at_most`, or the cart its number of lines; nothing changed."""
+
+    def __init__(self, sku: str, *, at_most: int) -> None:
+        super().__init__(f"at most {at_most} of {sku} fit into the cart")
+        self.sku = sku
+        self.at_most = at_most
+
+
+class CartEmpty(ShopError):
+    """Nothing to order."""
+
+
+class OutOfStock(ShopError):
+    """Fewer units left than asked for; nothing changed."""
+
+    def __init__(self, sku: str, *, left: int) -> None:
+        super().__init__(f"{sku} has {left} left")
+        self.sku = sku
+        self.left = left
+
+
+class TotalChanged(ShopError):
+    """The total is no longer the one the shopper saw; nothing changed."""
+
+    def __init__(self, *, expected: int, actual: int) -> None:
+        super().__init__(f"the total is {actual}, not {expected}")
+        self.expected = expected
+        self.actual = actual
+
+
+class CartOrdered(ShopError):
+    """This cart became the order `order_id` already."""
+
+    def __init__(self, order_id: str) -> None:
+        super().__init__(f"this cart became order {order_id}")
+        self.order_id = order_id
+
+
+class KeyInProgress(ShopError):
+    """The same idempotency key is being worked on by another request."""
+
+    retry_after_s = 1
+
+
+class KeyReused(ShopError):
+    """The same idempotency key came with another request; nothing happened."""
+
+
+class PaymentRefused(ShopError):
+    """The means of payment is not accepted; nothing was charged."""

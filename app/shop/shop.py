@@ -1,0 +1,26 @@
+"""The shop as the web sees it: its use cases, ready to call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.shop.accounts import Accounts, LogIn, Register
+from app.shop.cart import AddToCart, PutInCart, ShowCart
+from app.shop.catalog import Catalog
+from app.shop.checkout import PlaceOrder
+from app.shop.orders import Orders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shop:
+    """Everything a route may call."""
+
+    catalog: Catalog
+    accounts: Accounts
+    orders: Orders
+    register: Register
+    log_in: LogIn
+    show_cart: ShowCart
+    add_to_cart: AddToCart
+    put_in_cart: PutInCart
+    place_order: PlaceOrder

@@ -1,0 +1,1 @@
+"""The fleet on one machine: its servers, its replicas, and who watches over them."""

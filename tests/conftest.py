@@ -1,0 +1,123 @@
+"""Real servers for the tests, started by the tests: one Redis and one PostgreSQL for a run."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from socket import create_connection, socket
+
+import psycopg
+import pytest
+import redis
+from sqlalchemy.engine import make_url
+
+from app.fleet.postgres import PostgresServer
+from app.fleet.programs import Programs
+from app.fleet.redis import RedisServer
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Everything here runs on asyncio."""
+    return "asyncio"
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with closing(socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until(ready: Callable[[], bool], *, within_s: float = 20, what: str = "the server") -> None:
+    """Return once `ready()` holds; fails the test when it never does."""
+    deadline = time.monotonic() + within_s
+    while not ready():
+        if time.monotonic() > deadline:
+            pytest.fail(f"{what} did not get ready within {within_s} s")
+        time.sleep(0.02)
+
+
+def listening(port: int) -> bool:
+    """Whether somebody accepts connections on that port."""
+    try:
+        create_connection(("127.0.0.1", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def running(argv: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The process, its words in `log`; ended with the block."""
+    with log.open("ab") as out, subprocess.Popen(argv, stdout=out, stderr=out) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One Redis for the run; a test that breaks its server starts one of its own."""
+    folder = tmp_path_factory.mktemp("redis")
+    server = RedisServer(program=Programs().find_redis_server(), data=folder / "data", port=free_port())
+    with running(server.argv(), folder / "log"):
+        wait_until(lambda: listening(server.port), what="Redis")
+        yield server
+
+
+@pytest.fixture
+def redis_url(redis_server: RedisServer) -> str:
+    """An empty Redis."""
+    with redis.Redis.from_url(redis_server.url) as client:
+        client.flushall()
+    return redis_server.url
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """One PostgreSQL for the run."""
+    folder = tmp_path_factory.mktemp("postgres")
+    server = PostgresServer(
+        programs=Programs().find_postgres_bin(),
+        data=folder / "data",
+        port=free_port(),
+        password=secrets.token_hex(16),
+    )
+    server.initialise()
+    with running(server.argv("-c", "fsync=off"), folder / "log"):
+        wait_until(lambda: _answers(server), what="PostgreSQL")
+        yield server
+
+
+def _answers(server: PostgresServer) -> bool:
+    try:
+        psycopg.connect(_plain(server.url()), connect_timeout=1).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def _plain(url: str) -> str:
+    """The URL as psycopg itself reads it."""
+    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def empty_database_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """A database of this test alone, without tables."""
+    name = f"test_{secrets.token_hex(6)}"
+    with psycopg.connect(_plain(postgres_server.url()), autocommit=True) as admin:
+        admin.execute(f'CREATE DATABASE "{name}"')
+    yield postgres_server.url(name)
+    with psycopg.connect(_plain(postgres_server.url()), autocommit=True) as admin:
+        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -1,0 +1,1 @@
+"""Adapters behind the shop's ports."""

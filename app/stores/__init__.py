@@ -1,1 +1,1 @@
-"""Adapters behind the shop's ports."""
+"""The shop's ports on real stores: PostgreSQL, Redis, and the session."""

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from app.shop.importing import CatalogueFile, Terms, plain, write_catalogue
-from app.stores.sample import PICTURES, sample_products, sample_recipes
 from app.stores.sample.drawing import drawn
+from app.stores.sample.goods import PICTURES, sample_products, sample_recipes
 
 SHIPPED = Path(__file__).parents[2] / "app" / "web" / "static" / "pictures" / PICTURES
 PRODUCTS = list(sample_products())

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from app.stores.sample import sample_recipes
+from app.stores.sample.goods import sample_recipes
 
 _FOLDER: Final = Path(__file__).parent
 _PATTERNS: Final[Mapping[str, tuple[int, str]]] = {

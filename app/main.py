@@ -1,0 +1,48 @@
+"""Where the parts meet; nothing else does it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from app.lifecycle import Probes, serve
+from app.settings import Settings, SettingsError, read
+from app.stores.session_cart import SessionCart
+from app.web import WebConfig, bare_app, install
+from app.wiring import Parts, build
+
+
+def create_app(settings: Settings, parts: Parts) -> FastAPI:
+    """The app, the same in tests and in production."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with parts.running():
+            yield
+
+    app = bare_app(lifespan=lifespan)
+    install(app, shop=parts.shop, sessions=parts.sessions, cart_of=SessionCart, config=_web_config(settings))
+    app.add_middleware(Probes, lifecycle=parts.lifecycle)
+    return app
+
+
+def serve_shop(host: str, port: int) -> int:
+    """Serve one replica until a signal says stop; its exit code. Raises `SettingsError`, `OSError`."""
+    settings = read(Settings)
+    if settings.replica_name is None:
+        settings = settings.model_copy(update={"replica_name": f"{host}:{port}"})
+    try:
+        parts = build(settings)
+    except ValueError as unusable:
+        raise SettingsError(str(unusable)) from unusable
+    return serve(create_app(settings, parts), parts.lifecycle, host=host, port=port)
+
+
+def _web_config(settings: Settings) -> WebConfig:
+    return WebConfig(
+        public_url=settings.public_url,
+        replica_name=settings.replica_name or "unnamed",
+        trusted_proxies=settings.trusted_proxies,
+    )

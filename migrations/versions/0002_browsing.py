@@ -97,6 +97,12 @@ def _columns() -> None:
     )
     # Close to what the next import writes: the old column holds the same words without case and marks.
     op.execute("UPDATE products SET sort_key = search, words = setweight(to_tsvector('simple', search), 'A')")
+    op.execute(
+        "UPDATE products SET option_names = found.names FROM ("
+        "  SELECT product_id, array_agg(DISTINCT name) AS names"
+        "  FROM variants, jsonb_object_keys(options) AS name GROUP BY product_id"
+        ") AS found WHERE found.product_id = products.id"
+    )
 
 
 def _pictures() -> None:

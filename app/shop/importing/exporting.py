@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Final, TextIO
 
+from app.shop.catalog import Picture
 from app.shop.importing import columns
 from app.shop.importing.cells import harmless
-from app.shop.importing.records import ImportedProduct, ImportedVariant, Picture
+from app.shop.importing.records import ImportedProduct, ImportedVariant
 
 _STATUS: Final = {"visible": "active", "hidden": "active", "draft": "draft", "archived": "archived"}
 

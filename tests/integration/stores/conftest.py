@@ -10,11 +10,13 @@ from sqlalchemy import select
 
 from app.shop.accounts import Account, checked_registration
 from app.shop.orders import OrderRequest, Shipping
+from app.shop.vietnamese import collation_key
 from app.stores.accounts import SqlAccounts
 from app.stores.catalog import SqlCatalog, search_text
 from app.stores.database import Database, DatabaseConfig
 from app.stores.migrations import migrate
 from app.stores.orders import SqlOrders
+from app.stores.search import words_of
 from app.stores.tables import categories, products, variants
 
 Sell = Callable[..., Awaitable[None]]
@@ -80,6 +82,8 @@ def sell(database: Database) -> Sell:
                     category_id=category_id,
                     visible=visible,
                     search=search_text(name=name, category=category, skus=[sku]),
+                    sort_key=collation_key(name),
+                    words=words_of(name=name, labels=[category, sku], description=""),
                 )
                 .returning(products.c.id)
             )

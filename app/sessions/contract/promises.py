@@ -20,6 +20,7 @@ from ..middleware import SessionMiddleware, session_of
 from ..records import Ended
 from ..sessions import Sessions
 from .clock import Clock
+from .storing import Fixtures
 
 
 async def _show(request: Request) -> JSONResponse:
@@ -106,18 +107,8 @@ class Slow:
 Client = httpx.AsyncClient
 
 
-class SessionsContract:
+class SessionsContract(Fixtures):
     """The promises, seen from a browser; a subclass brings `sessions`."""
-
-    @pytest.fixture
-    def clock(self) -> Clock:
-        """The time."""
-        return Clock()
-
-    @pytest.fixture
-    def config(self, clock: Clock) -> SessionConfig:
-        """The defaults over plain http, under this suite's clock."""
-        return SessionConfig(namespace="contract", cookie_secure=False, clock=clock)
 
     @pytest.fixture
     def sessions(self) -> Sessions:

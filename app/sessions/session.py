@@ -35,7 +35,6 @@ class Session:
         "_looked",
         "_opened",
         "_pending",
-        "_presented",
         "_record",
         "_scope",
         "_sealed",
@@ -49,7 +48,7 @@ class Session:
         self._sessions = sessions
         self._scope = scope
         self._arrived_ms = sessions.config.now_ms()
-        self._opened = self._presented = self._looked = self._sealed = False
+        self._opened = self._looked = self._sealed = False
         self._ticket: str | None = None
         self._shown: str | None = None
         self._store: SessionStore = sessions.primary
@@ -61,13 +60,7 @@ class Session:
     @property
     def presented(self) -> bool:
         """Whether a validly signed cookie came with the request; no I/O."""
-        if not self._opened:
-            self._opened = True
-            self._ticket = self._shown = self._sessions.presented(self._scope["headers"])
-            if self._ticket is not None:
-                self._presented = True
-                self._store = self._sessions.homes(self._ticket)[0]
-        return self._presented
+        return self._shown_ticket() is not None
 
     @property
     def consulted(self) -> bool:
@@ -140,7 +133,8 @@ class Session:
         """End the session for good and take the cookie away."""
         self._unsealed()
         async with self._lock:
-            if self.presented and self._ticket is not None:
+            self._shown_ticket()
+            if self._ticket is not None:
                 for store in self._sessions.homes(self._ticket):
                     await store.end(self._ticket)
             self._forget()
@@ -202,6 +196,15 @@ class Session:
         age_s = max(1, (ends_ms - self._arrived_ms) // 1000)
         return set_cookie(config, self._store.seal.close(self._ticket), max_age_s=age_s)
 
+    def _shown_ticket(self) -> str | None:
+        """The ticket that came with the request, which becomes the session's until it is replaced."""
+        if not self._opened:
+            self._opened = True
+            self._ticket = self._shown = self._sessions.presented(self._scope["headers"])
+            if self._ticket is not None:
+                self._store = self._sessions.homes(self._ticket)[0]
+        return self._shown
+
     async def _loaded(self) -> Record | None:
         if self._looked:
             return self._record
@@ -211,7 +214,8 @@ class Session:
     async def _look(self) -> Record | None:
         if self._looked:
             return self._record
-        if self.presented and self._ticket is not None:
+        self._shown_ticket()
+        if self._ticket is not None:
             self._store, found = await self._sessions.find(self._ticket)
             if isinstance(found, Record):
                 self._record, self._ticket = found, found.ticket
@@ -224,7 +228,8 @@ class Session:
         whole = self._pending.before(changes)
         if not whole:
             return {}
-        if self.presented and self._ticket is not None:
+        self._shown_ticket()
+        if self._ticket is not None:
             if len(self._sessions.homes(self._ticket)) > 1:
                 await self._look()
             if self._record is not None or not self._looked:
@@ -254,7 +259,7 @@ class Session:
 
     def _adopt(self, record: Record) -> None:
         self._store, self._record, self._ticket = self._sessions.primary, record, record.ticket
-        self._opened = self._looked = True
+        self._looked = True
         self._pending.clear()
 
     def _replace(self, record: Record | None) -> None:
@@ -264,7 +269,7 @@ class Session:
 
     def _forget(self) -> None:
         self._record = self._ticket = None
-        self._opened = self._looked = True
+        self._looked = True
         self._gone = Ended()
         self._pending.clear()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -22,7 +23,6 @@ from app.fleet.topology import FleetOptions, Topology
 
 # Twice the time that rise × inter and a slow machine may take.
 _INTO_ROTATION_S: Final = 30.0
-_IN_FLIGHT_S: Final = 30.0
 _LOOK_AT_LOGS_S: Final = 10.0
 
 
@@ -52,17 +52,17 @@ class Fleet:
         )
         self._replicas = [self._replica(name) for name in options.names]
 
-    async def run(self, opened: Report) -> None:
+    async def run(self, opened: Callable[[], None]) -> None:
         """Start, stay up until `stop`, and go in order; raises `FleetError` when it cannot start.
 
-        `opened` hears once that every replica is in rotation.
+        `opened` is called once every replica is in rotation.
         """
         await self._begin()
         try:
             await self._unless_stopped(self._start())
             if not self._stopping.is_set():
                 self._note_phase("running")
-                opened(Joined("everyone"))
+                opened()
                 await self._stopping.wait()
         finally:
             self._note_phase("stopping")
@@ -217,7 +217,7 @@ class Fleet:
 
     async def _drained(self, name: str) -> None:
         await self._runtime.drain(name)
-        deadline = time.monotonic() + _IN_FLIGHT_S
+        deadline = time.monotonic() + self._topology.shop_settings().shutdown_grace.total_seconds()
         while time.monotonic() < deadline and not self._hurry.is_set():
             server = (await self._runtime.servers()).get(name)
             if server is None or server.requests_running == 0:
@@ -274,7 +274,5 @@ async def _together(*works: Coroutine[Any, Any, None]) -> None:
 
 async def _unless_silent(work: Awaitable[None]) -> None:
     """HAProxy may be the one that is away; then it sends nothing to anybody."""
-    try:
+    with contextlib.suppress(BalancerSilent):
         await work
-    except BalancerSilent:
-        pass

@@ -46,13 +46,13 @@ def follow(logs: Sequence[Path], every_s: float = 0.2) -> Iterator[tuple[Path, s
     positions = {log: log.stat().st_size if log.exists() else 0 for log in logs}
     while True:
         for log in logs:
-            lines, positions[log] = _news(log, positions[log])
+            lines, positions[log] = news(log, positions[log])
             yield from ((log, line) for line in lines)
         time.sleep(every_s)
 
 
-def _news(log: Path, position: int) -> tuple[list[str], int]:
-    """Whole lines after the position, and where they end."""
+def news(log: Path, position: int) -> tuple[list[str], int]:
+    """The whole lines after the position, and where they end; from the start where the log was emptied."""
     try:
         with log.open("rb") as file:
             if file.seek(0, 2) < position:

@@ -55,7 +55,7 @@ def _holder(port: int) -> str:
     """Who listens there, as far as we may know."""
     try:
         for connection in psutil.net_connections("tcp"):
-            listens = connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+            listens = connection.status == psutil.CONN_LISTEN and connection.laddr[1:] == (port,)
             if listens and connection.pid is not None:
                 return f" by {psutil.Process(connection.pid).name()} (pid {connection.pid})"
     except psutil.Error:

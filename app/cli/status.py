@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.table import Table
-from sqlalchemy.engine import make_url
 
 from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State, state_directory
 from app.fleet.status import FleetStatus, status_of
+
+_PASSWORD: Final = re.compile(r":[^:@/]*@")
 
 
 def status(
@@ -42,7 +44,7 @@ def _show(found: FleetStatus, console: Console) -> None:
     for name, pid, address in (
         ("haproxy", found.haproxy.pid, found.haproxy.statistics),
         ("redis", found.redis.pid, found.redis.url),
-        ("database", found.database.pid, make_url(found.database.url or "").render_as_string()),
+        ("database", found.database.pid, _PASSWORD.sub(":***@", found.database.url or "")),
     ):
         table.add_row(name, "", str(pid or "-"), "", "", "", address)
     console.print(table)

@@ -17,7 +17,6 @@ import typer
 from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State, programs, state_directory
 from app.fleet.events import Event
-from app.fleet.fleet import Fleet
 from app.fleet.haproxy import ROOT
 from app.fleet.logs import news
 from app.fleet.record import FleetRecord
@@ -84,6 +83,9 @@ def supervise(options: FleetOptions) -> None:
 
 
 async def _supervise(options: FleetOptions) -> None:
+    # The other commands need not wait for the drivers of the databases.
+    from app.fleet.fleet import Fleet
+
     fleet = Fleet(options, _say)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -26,6 +26,7 @@ class Server:
     address: str
     requests_running: int
     requests_queued: int
+    requests_total: int
     check: str
 
 
@@ -90,5 +91,6 @@ def _server(row: Mapping[str, str]) -> Server:
         address=row["addr"],
         requests_running=int(row["scur"]),
         requests_queued=int(row["qcur"]),
+        requests_total=int(row["stot"]),
         check=row["check_status"],
     )

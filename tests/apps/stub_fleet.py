@@ -20,14 +20,19 @@ def main() -> int:
     parser.add_argument("port", type=int)
     parser.add_argument("--replicas", type=int, default=2)
     parser.add_argument("--haproxy", type=Path)
-    parser.add_argument("--replica", nargs="+", default=[sys.executable, "-m", "tests.apps.shop_stub"])
+    parser.add_argument("--with-postgres", action="store_true")
+    parser.add_argument("--count-in", type=Path)
+    parser.add_argument("--replica", nargs=argparse.REMAINDER)
     given = parser.parse_args()
+    counting = ["--count-in", str(given.count_in)] if given.count_in else []
     options = FleetOptions(
         state=StateDirectory(given.state),
         port=given.port,
         replicas=given.replicas,
+        # The stub asks no database anything, and making one takes seconds.
+        database_url=None if given.with_postgres else "postgresql+psycopg://nobody@127.0.0.1:1/none",
         programs=Programs(haproxy=given.haproxy),
-        replica=given.replica,
+        replica=given.replica or [sys.executable, "-m", "tests.apps.shop_stub", *counting],
         preparation=[],
     )
     try:

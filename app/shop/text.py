@@ -1,4 +1,4 @@
-"""What people type, made safe to keep and easy to find."""
+"""What people type, made safe to keep."""
 
 from __future__ import annotations
 

@@ -6,16 +6,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Text, and_, any_, case, func, literal, select
+from sqlalchemy import Text, any_, case, func, literal, select
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
-from app.shop.catalog import UNCOUNTED, Category, Offer, Picture, Product, ProductQuery, ProductSummary, Sku, Variant
+from app.shop.catalog import (
+    UNCOUNTED,
+    Category,
+    Offer,
+    Picture,
+    Product,
+    ProductQuery,
+    ProductSummary,
+    Sku,
+    Variant,
+)
 from app.shop.paging import Page, offset_of
 from app.shop.text import storable
 from app.shop.vietnamese import collation_key, folded
-from app.stores.database import AnyRow, AnySelect, Database
 from app.stores import listing
+from app.stores.database import AnyRow, Database
 from app.stores.tables import categories, product_pictures, products, variants
+
 
 def search_text(*, name: str, category: str, skus: Iterable[Sku]) -> str:
     """What a product is found by: its name first, so that a match at the beginning is one of the name."""

@@ -191,7 +191,11 @@ def _decrement(quantities: Mapping[Sku, int]) -> Update:
     return (
         update(variants)
         .where(variants.c.sku == taken.c.sku)
-        .values(stock=case((variants.c.sells_past_zero, variants.c.stock), else_=variants.c.stock - taken.c.quantity))
+        .values(
+            stock=case(
+                (variants.c.sells_past_zero, variants.c.stock), else_=variants.c.stock - taken.c.quantity
+            )
+        )
     )
 
 

@@ -76,7 +76,7 @@ WITH written AS (
     RETURNING id, xmax = 0 AS added
 )
 INSERT INTO touched SELECT id, added FROM written
-"""
+"""  # noqa: S608 -- names of columns, all of this file
 
 _OF_VARIANT: Final = ("product_id", "position", "name", "price", "stock", "options", "sells_past_zero")
 
@@ -111,7 +111,7 @@ WITH gone AS (
     RETURNING product_id
 )
 INSERT INTO touched SELECT product_id, false FROM gone UNION ALL SELECT product_id, false FROM written
-"""
+"""  # noqa: S608 -- names of columns, all of this file
 
 PICTURES: Final = f"""
 WITH shown AS (
@@ -133,7 +133,7 @@ WITH shown AS (
     RETURNING product_id
 )
 INSERT INTO touched SELECT product_id, false FROM gone UNION ALL SELECT product_id, false FROM written
-"""
+"""  # noqa: S608 -- names of columns, all of this file
 
 COUNT: Final = """
 SELECT (SELECT count(*) FROM staged) AS products,

@@ -40,10 +40,10 @@ BEGIN
         SELECT array_agg(DISTINCT product_id) INTO changed FROM was_there;
     ELSE
         SELECT array_agg(DISTINCT product.id) INTO changed
-        FROM was_there AS old JOIN now_there AS new USING (sku)
-        CROSS JOIN LATERAL (VALUES (old.product_id), (new.product_id)) AS product (id)
-        WHERE (old.price, old.product_id, old.stock > 0 OR old.sells_past_zero)
-           IS DISTINCT FROM (new.price, new.product_id, new.stock > 0 OR new.sells_past_zero);
+        FROM was_there AS past JOIN now_there AS present USING (sku)
+        CROSS JOIN LATERAL (VALUES (past.product_id), (present.product_id)) AS product (id)
+        WHERE (past.price, past.product_id, past.stock > 0 OR past.sells_past_zero)
+           IS DISTINCT FROM (present.price, present.product_id, present.stock > 0 OR present.sells_past_zero);
     END IF;
     IF changed IS NOT NULL THEN
         PERFORM refresh_shelf(changed);
@@ -99,8 +99,8 @@ def _columns() -> None:
     op.execute("UPDATE products SET sort_key = search, words = setweight(to_tsvector('simple', search), 'A')")
     op.execute(
         "UPDATE products SET option_names = found.names FROM ("
-        "  SELECT product_id, array_agg(DISTINCT name) AS names"
-        "  FROM variants, jsonb_object_keys(options) AS name GROUP BY product_id"
+        "  SELECT product_id, array_agg(DISTINCT option) AS names"
+        "  FROM variants, jsonb_object_keys(options) AS option GROUP BY product_id"
         ") AS found WHERE found.product_id = products.id"
     )
 

@@ -45,7 +45,7 @@ SHELF = [
 
 
 @pytest.fixture
-async def shelf(database: Database, catalog: SqlCatalog) -> AsyncIterator[SqlCatalog]:
+async def shelf(database: Database, catalog: SqlCatalog) -> SqlCatalog:
     await SqlImports(database=database).keep(lambda: SHELF)
     return catalog
 

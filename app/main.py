@@ -10,6 +10,8 @@ from fastapi import FastAPI
 
 from app.lifecycle import Probes, serve
 from app.settings import Settings, SettingsError, read
+from app.stores.database import Database
+from app.stores.imports import patient
 from app.stores.migrations import migrate
 from app.stores.sample.accounts import load_demo_accounts
 from app.stores.sample.catalog import load_sample
@@ -53,13 +55,15 @@ def migrate_shop(*, sample_data: bool) -> int:
     settings = read(Settings)
     migrate(settings.database_url)
     if sample_data:
-        asyncio.run(_load_sample_data(build(settings)))
+        asyncio.run(_load_sample_data(settings.database_url, build(settings)))
     return 0
 
 
-async def _load_sample_data(parts: Parts) -> None:
+async def _load_sample_data(database_url: str, parts: Parts) -> None:
+    database = Database(patient(database_url))
+    await load_sample(database)
+    await database.close()
     async with parts.running():
-        await load_sample(parts.database)
         await load_demo_accounts(parts.shop.accounts, parts.shop.register.passwords)
 
 

@@ -15,13 +15,10 @@ ShopError
 ├── CartOrdered            this cart became an order already
 ├── KeyInProgress          the same idempotency key is being worked on
 ├── KeyReused              the same idempotency key came with another request
-├── PaymentRefused         the means of payment is not accepted
-└── FileRefused            an import file says what the shop cannot keep; nothing changed
+└── PaymentRefused         the means of payment is not accepted
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 
 class ShopError(Exception):
@@ -126,11 +123,3 @@ class KeyReused(ShopError):
 
 class PaymentRefused(ShopError):
     """The means of payment is not accepted; nothing was charged."""
-
-
-class FileRefused(ShopError):
-    """An import file says what the shop cannot keep, in as many sentences; nothing changed."""
-
-    def __init__(self, refusals: Sequence[object]) -> None:
-        super().__init__("\n".join(map(str, refusals)))
-        self.refusals = tuple(map(str, refusals))

@@ -40,7 +40,6 @@ def patient(url: str) -> DatabaseConfig:
     return DatabaseConfig(
         url=url,
         pool_size=1,
-        statement_timeout_s=_LONG_S,
         lock_timeout_s=30.0,
         idle_in_transaction_timeout_s=_LONG_S,
         answer_within_s=_LONG_S,
@@ -70,7 +69,10 @@ class SqlImports:
                 raise SkusTaken([TakenSku(line=row.line, sku=row.sku, slug=row.slug) for row in taken])
             return await _merge(connection)
 
-        return await self.database.transaction(work)
+        kept = await self.database.transaction(work)
+        if kept.added or kept.changed:
+            await self.database.maintain(text(staging.UPKEEP))
+        return kept
 
     async def everything(self) -> AsyncIterator[ImportedProduct]:
         """Batch by batch after the last id: nothing is held open while the caller writes."""
@@ -82,8 +84,7 @@ class SqlImports:
 
 
 async def _stage(connection: AsyncConnection, products: Iterable[ImportedProduct]) -> None:
-    await connection.execute(text(staging.LOCK))
-    await _run(connection, staging.TABLES)
+    await _run(connection, staging.TURN, staging.TABLES)
     raw = await connection.get_raw_connection()
     driver = cast("psycopg.AsyncConnection[Any]", raw.driver_connection)
     async with driver.cursor() as cursor, cursor.copy(staging.COPY) as copy:
@@ -101,8 +102,6 @@ async def _merge(connection: AsyncConnection) -> Kept:
     ):
         await connection.execute(text(step))
     counted = (await connection.execute(text(staging.COUNT))).one()
-    if counted.touched:
-        await _run(connection, staging.STATISTICS)
     return Kept(
         added=counted.added,
         changed=counted.touched - counted.added,
@@ -119,6 +118,7 @@ def _staged(product: ImportedProduct) -> Sequence[object]:
     """One row of the staging table."""
     description = plain(product.body)
     skus = [variant.sku for variant in product.variants]
+    labels = (product.category, product.vendor, *product.tags, *skus)
     return (
         product.line,
         product.slug,
@@ -134,11 +134,8 @@ def _staged(product: ImportedProduct) -> Sequence[object]:
         product.visibility if product.visibility in {"draft", "archived"} else None,
         search_text(name=product.name, category=product.category, skus=skus),
         collation_key(product.name),
-        words_of(
-            name=product.name,
-            labels=(product.category, product.vendor, *product.tags, *skus),
-            description=description,
-        ),
+        words_of(name=product.name, labels=labels, description=description),
+        words_of(name=product.name, labels=labels),
         json.dumps([_variant(product.options, *numbered) for numbered in enumerate(product.variants)]),
         json.dumps([_picture(*numbered) for numbered in enumerate(product.pictures)]),
     )

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import REAL, ColumnElement, FromClause, cast, func, select, true
 from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
-from app.shop.catalog import Picture, ProductQuery, ProductSummary
+from app.shop.catalog import Picture, ProductQuery, ProductSummary, Sort
 from app.shop.vietnamese import folded
 from app.stores.database import AnyRow, AnySelect
 from app.stores.search import SEARCH_MOST, query_of
 from app.stores.tables import categories, product_pictures, products
 
-_WEIGHTS: Final = [0.05, 0.1, 0.4, 1.0]
-"""Of words of the description, none, labels, and the name: one of the name is worth twenty of the description."""
+_WEIGHTS: Final = [0.0, 0.0, 0.4, 1.0]
+"""Of (unused, unused,) labels and the name; a product found by its description alone comes last."""
+
+
+_SORTED_BY: Final[Mapping[Sort, Sequence[ColumnElement[Any]]]] = {
+    "name": (products.c.sort_key,),
+    "cheapest": (products.c.price_from,),
+    "dearest": (products.c.price_from,),
+}
 
 
 def summaries(query: ProductQuery, *, offset: int) -> AnySelect:
@@ -76,12 +83,14 @@ def _found(query: ProductQuery) -> FromClause:
     Of a search they are gathered once, for the page and for its total. Without one there are two questions
     to the table, so that the page itself is the beginning of a walk along an index.
     """
-    columns: list[ColumnElement[Any]] = [products.c.id, products.c.sort_key, products.c.price_from]
+    columns: list[ColumnElement[Any]] = [products.c.id, *_SORTED_BY.get(query.sort, ())]
     if not query.text.strip():
         return select(*columns).where(*_matching(query)).subquery("found")
+    if query.sort != "best":
+        return select(*columns).where(*_matching(query)).cte("found")
     phrase = " ".join(folded(query.text[:SEARCH_MOST]).split())
     begins = func.starts_with(products.c.search, phrase).label("begins")
-    rank = func.ts_rank(cast(_WEIGHTS, ARRAY(REAL)), products.c.words, _asked(query)).label("rank")
+    rank = func.ts_rank(cast(_WEIGHTS, ARRAY(REAL)), products.c.head_words, _asked(query)).label("rank")
     return select(*columns, begins, rank).where(*_matching(query)).cte("found")
 
 

@@ -22,7 +22,7 @@ _WORD_MOST: Final = 60
 """Characters of a word; what is longer is a mistake, and is found by its beginning."""
 
 
-def words_of(*, name: str, labels: Iterable[str], description: str) -> str:
+def words_of(*, name: str, labels: Iterable[str], description: str = "") -> str:
     """A `tsvector` literal: words of the name weigh most, then labels (category, brand, tags, SKUs)."""
     places = count(1)
     weighed = (

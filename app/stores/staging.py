@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-LOCK: Final = "SELECT pg_advisory_xact_lock(8387794211240866)"
-"""One import at a time: two would meet row by row."""
+TURN: Final = "SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(8387794211240866)"
+"""One import at a time: two would meet row by row. How long one may take, its caller bounds as a whole."""
 
 TABLES: Final = """
 CREATE TEMPORARY TABLE staged (
     line integer, slug text, name text, description text, body_html text, category_slug text, category text,
     vendor text, tags text[], option_names text[], visible boolean, hidden_as text, search text,
-    sort_key text COLLATE "C", words tsvector, variants jsonb, pictures jsonb
+    sort_key text COLLATE "C", words tsvector, head_words tsvector, variants jsonb, pictures jsonb
 ) ON COMMIT DROP;
 CREATE TEMPORARY TABLE touched (product_id bigint, added boolean) ON COMMIT DROP
 """
 
 COLUMNS: Final = (
     "line, slug, name, description, body_html, category_slug, category, vendor, tags, option_names, visible, "
-    "hidden_as, search, sort_key, words, variants, pictures"
+    "hidden_as, search, sort_key, words, head_words, variants, pictures"
 )
 
 COPY: Final = f"COPY staged ({COLUMNS}) FROM STDIN"
@@ -53,7 +53,7 @@ ON CONFLICT (slug) DO UPDATE SET name = excluded.name WHERE kept.name <> exclude
 
 _OF_PRODUCT: Final = (
     "name", "description", "body_html", "category_id", "vendor", "tags", "option_names", "visible", "hidden_as",
-    "search", "sort_key", "words",
+    "search", "sort_key", "words", "head_words",
 )  # fmt: skip
 
 
@@ -141,5 +141,5 @@ SELECT (SELECT count(*) FROM staged) AS products,
        (SELECT count(DISTINCT product_id) FROM touched) AS touched
 """
 
-STATISTICS: Final = "ANALYZE products; ANALYZE variants; ANALYZE product_pictures"
-"""So that the next search is planned for what is there now."""
+UPKEEP: Final = "VACUUM (ANALYZE) products, variants, product_pictures"
+"""So that the next list is planned for what is there now, and counts it in an index alone."""

@@ -77,6 +77,8 @@ products: Final = Table(
     # `app.shop.vietnamese.collation_key` of the name; sorted byte by byte.
     Column("sort_key", Text(collation="C"), nullable=False, server_default=text("''")),
     Column("words", TSVECTOR, nullable=False, server_default=text("''")),  # `app.stores.search.words_of`
+    # The same without the description: what a match is ranked by, small enough to be read by the ten thousand.
+    Column("head_words", TSVECTOR, nullable=False, server_default=text("''")),
     # Of its variants, kept by triggers on them.
     Column("price_from", BigInteger),
     Column("in_stock", Boolean, nullable=False, server_default=text("false")),

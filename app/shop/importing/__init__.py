@@ -17,11 +17,13 @@ from app.shop.importing.records import (
     Refusal,
     Visibility,
 )
+from app.shop.importing.refusals import FileRefused
 from app.shop.importing.slugs import path_segment
 from app.shop.importing.terms import Terms, checked_terms
 
 __all__ = [
     "CatalogueFile",
+    "FileRefused",
     "ImportCatalogue",
     "ImportSummary",
     "Imported",

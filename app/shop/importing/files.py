@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, Final
 
-from app.shop.errors import FileRefused
 from app.shop.importing.columns import HANDLE
 from app.shop.importing.products import Products, slug
 from app.shop.importing.records import ImportedProduct, ImportSummary, Refusal
-from app.shop.importing.refusals import Refusals
+from app.shop.importing.refusals import FileRefused, Refusals
 from app.shop.importing.rows import Cells
 from app.shop.importing.sheet import Row, Sheet
 from app.shop.importing.skus import SeenSkus

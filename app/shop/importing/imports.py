@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
-from app.shop.errors import FileRefused, ShopError
+from app.shop.errors import ShopError
 from app.shop.importing import columns
 from app.shop.importing.files import CatalogueFile, Progress, silent
 from app.shop.importing.records import ImportedProduct, ImportSummary, Refusal
+from app.shop.importing.refusals import FileRefused
 from app.shop.importing.terms import Terms
 
 

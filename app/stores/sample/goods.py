@@ -59,6 +59,13 @@ def _options(product: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _variants(product: Mapping[str, Any]) -> Iterator[ImportedVariant]:
     rows: Sequence[Sequence[Any]] = product["variants"]
-    for number, (*values, price, stock) in enumerate(rows, start=1):
-        sku = f"{product['sku']}-{number}" if len(rows) > 1 else product["sku"]
+    for sku, (*values, price, stock) in zip(_skus(product, len(rows)), rows, strict=True):
         yield ImportedVariant(sku=sku, values=tuple(values), price=price, stock=stock)
+
+
+def _skus(product: Mapping[str, Any], number: int) -> Sequence[str]:
+    """As told one by one, or counted from the product's own."""
+    if "skus" in product:
+        return tuple(product["skus"])
+    own = product["sku"]
+    return [own] if number == 1 else [f"{own}-{place}" for place in range(1, number + 1)]

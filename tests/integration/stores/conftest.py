@@ -110,7 +110,8 @@ def sell(database: Database) -> Sell:
                     visible=visible,
                     search=search_text(name=name, category=category, skus=[sku]),
                     sort_key=collation_key(name),
-                    words=words_of(name=name, labels=[category, sku], description=""),
+                    words=words_of(name=name, labels=[category, sku]),
+                    head_words=words_of(name=name, labels=[category, sku]),
                 )
                 .returning(products.c.id)
             )

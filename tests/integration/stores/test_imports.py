@@ -13,9 +13,10 @@ import pytest
 from sqlalchemy import text
 
 from app.shop.catalog import UNCOUNTED, ProductQuery
-from app.shop.errors import FileRefused, OutOfStock
+from app.shop.errors import OutOfStock
 from app.shop.importing import (
     CatalogueFile,
+    FileRefused,
     ImportCatalogue,
     Imported,
     ImportedProduct,
@@ -137,7 +138,7 @@ class TestAllOrNothing:
         rows[line - 1] = rows[line - 1].replace(b",manual,", b",manual,-", 1)
         with pytest.raises(FileRefused) as refusal:
             await import_file(b"\n".join(rows))
-        assert any(f"x.csv, line {line}" in sentence for sentence in refusal.value.refusals)
+        assert any(f"x.csv, line {line}" in str(found) for found in refusal.value.refusals)
         assert await versions(database) == before
 
     async def test_a_file_that_breaks_off_changes_nothing(

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from app.shop.errors import NotFound
 from app.web.forms import Form
 from app.web.pages.form import UNTOUCHED, Entry, form_view
-from app.web.pages.page import html, needed, page, shown
+from app.web.pages.page import html, led_on, needed, page, shown
 from app.web.redirects import see_other
 from app.web.shopping import cart_of, known_name, shop_of
 
@@ -44,4 +44,5 @@ async def _show(request: Request, entry: Entry, *, slug: str) -> Response:
 routes = [
     page("/san-pham/{slug}", product, access=shown),
     page("/gio-hang/them", form_view(show_again, add), access=needed, methods=("POST",)),
+    led_on("/gio-hang/them", to="/gio-hang"),
 ]

@@ -36,10 +36,10 @@ async def browser(sessions: Sessions) -> Browser:
     """One that put a first thing into its cart and took it out again."""
     first = request(sessions)
     await SessionCart(first).add("FIRST", 1, at_most=9)
+    await SessionCart(first).put("FIRST", 0, at_most=9)
     sealed = await first.seal()
     assert sealed is not None
     cookie = sealed.split(b";")[0]
-    await SessionCart(request(sessions, cookie)).put("FIRST", 0, at_most=9)
     return lambda: request(sessions, cookie)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -37,8 +38,9 @@ class HttpMetrics:
         in_flight = Gauge("http_requests_in_flight", "Requests being answered.", registry=registry)
         self._in_flight = 0
         in_flight.set_function(lambda: self._in_flight)
-        self._counters: dict[tuple[str, str, int], Counter] = {}
-        self._histograms: dict[tuple[str, str], Histogram] = {}
+        # Looking a label up by its values takes longer than counting.
+        self._count = cache(self._requests.labels)
+        self._time = cache(self._durations.labels)
 
     def begun(self) -> None:
         """A request came."""
@@ -47,16 +49,6 @@ class HttpMetrics:
     def ended(self, method: str, route: str, status: int, duration_s: float | None) -> None:
         """A request was answered; the duration is None for a stream that lasts as long as its reader."""
         self._in_flight -= 1
-        key = (method, route, status // 100)
-        counter = self._counters.get(key)
-        if counter is None:
-            counter = self._counters[key] = self._requests.labels(method, route, f"{status // 100}xx")
-        counter.inc()
+        self._count(method, route, f"{status // 100}xx").inc()
         if duration_s is not None:
-            self._histogram(method, route).observe(duration_s)
-
-    def _histogram(self, method: str, route: str) -> Histogram:
-        found = self._histograms.get((method, route))
-        if found is None:
-            found = self._histograms[method, route] = self._durations.labels(method, route)
-        return found
+            self._time(method, route).observe(duration_s)

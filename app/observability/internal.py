@@ -7,8 +7,7 @@ from ipaddress import ip_address
 from typing import Final
 
 import orjson
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.observability.compartments import Compartments
@@ -45,7 +44,7 @@ class Internal:
         self._components = components
         self._compartments = compartments
         self._replica = replica
-        self._answers: Mapping[str, Callable[[Scope], Answer]] = {
+        self._answers: Mapping[str, Callable[[], Answer]] = {
             METRICS: self._metrics,
             HEALTH: self._health,
             COMPARTMENTS: self._list,
@@ -61,16 +60,15 @@ class Internal:
         elif scope["method"] not in ("GET", "HEAD"):
             await _say(scope, send, 405, ("text/plain", b"method not allowed\n"), (b"allow", b"GET, HEAD"))
         else:
-            await _say(scope, send, 200, answer(scope))
+            await _say(scope, send, 200, answer())
 
-    def _metrics(self, scope: Scope) -> Answer:
-        encode, content_type = choose_encoder(_header(scope, b"accept"))
-        return content_type, encode(self._registry)
+    def _metrics(self) -> Answer:
+        return CONTENT_TYPE_LATEST, generate_latest(self._registry)
 
-    def _health(self, _scope: Scope) -> Answer:
+    def _health(self) -> Answer:
         return "application/json", orjson.dumps({"replica": self._replica, **self._components.report()})
 
-    def _list(self, _scope: Scope) -> Answer:
+    def _list(self) -> Answer:
         found = {"replica": self._replica, "compartments": self._compartments.rows()}
         return "application/json", orjson.dumps(found)
 
@@ -87,10 +85,6 @@ def _is_this_machine(scope: Scope) -> bool:
         return client is not None and ip_address(client[0]).is_loopback
     except ValueError:
         return False
-
-
-def _header(scope: Scope, name: bytes) -> str:
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
 
 
 async def _say(scope: Scope, send: Send, status: int, answer: Answer, *more: tuple[bytes, bytes]) -> None:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 import orjson
 
-Value: TypeAlias = "str | int | float | None | Mapping[str, Value]"
+Value: TypeAlias = "str | int | float | Mapping[str, Value] | None"
 
 # Within JSON these could still move a cursor, reverse the reading direction or end a line for some reader.
 _TREACHEROUS: Final = re.compile(
@@ -21,7 +21,9 @@ def line(fields: Mapping[str, Value]) -> bytes:
     """The fields as JSON and a newline; control and invisible characters are escaped."""
     try:
         encoded = orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # half a surrogate pair, a number of more than 64 bits: rare, and no reason to lose a line
+    except (
+        TypeError
+    ):  # half a surrogate pair, a number of more than 64 bits: rare, and no reason to lose a line
         return json.dumps(fields, default=repr).encode() + b"\n"
     if encoded.isascii() and b"\x7f" not in encoded:
         return encoded

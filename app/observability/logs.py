@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from app.observability.writer import LineWriter
 TRACE_LIMIT: Final = 8000
 """Characters of a traceback; what is past it is deep inside a framework."""
 
-current_request: ContextVar[Mapping[str, object] | None] = ContextVar("current_request", default=None)
+current_request: ContextVar[MutableMapping[str, object] | None] = ContextVar("current_request", default=None)
 """The ASGI scope's `state` of the request that this task serves, so that every line can name it."""
 
 
@@ -103,4 +103,3 @@ def logging_to(
         logging.captureWarnings(capture=False)
         root.handlers, root.level = before
         writer.close()
-

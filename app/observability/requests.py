@@ -5,19 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Callable
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.observability.http_metrics import HttpMetrics, bounded_method
 from app.observability.lines import Value, line
-from app.observability.logs import current_request, request_id_in, timestamp
+from app.observability.logs import current_request, timestamp
 from app.observability.templates import RouteTemplates
 from app.observability.writer import LineWriter
-
-AccountOf = Callable[[Scope], str | None]
-"""The reference of the account that is logged in, as far as it is known without asking a store."""
 
 CLIENT_LEFT: Final = 499
 """nginx's word for a request that was given up before its answer began."""
@@ -25,16 +21,11 @@ CLIENT_LEFT: Final = 499
 _HARMLESS: Final = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 
 
-def nobody(_scope: Scope) -> str | None:
-    """Accounts are not told."""
-    return None
-
-
 class RequestLog:
     """Writes what happened to each request, without a path, a query, a header or a body.
 
     It is meant to be outside everything that may answer, so that refusals of the edge are seen too. The
-    request id is the one that the edge put into the scope's state.
+    request id and the account are those that others put into the scope's state.
     """
 
     def __init__(
@@ -44,13 +35,11 @@ class RequestLog:
         metrics: HttpMetrics,
         writer: LineWriter | None,
         replica: str,
-        account_of: AccountOf = nobody,
     ) -> None:
         self.app = app
         self._metrics = metrics
         self._writer = writer
         self._replica = replica
-        self._account_of = account_of
         self._templates: RouteTemplates | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,8 +77,8 @@ class RequestLog:
             "logger": "request",
             "replica": self._replica,
             "message": "request",
-            "request_id": _harmless(request_id_in(scope["state"])),
-            "account": _harmless(self._account_of(scope)),
+            "request_id": _harmless(scope["state"].get("request_id")),
+            "account": _harmless(scope["state"].get("account")),
             "client": _harmless(client[0]) if client else None,
             "method": method,
             "route": route,
@@ -127,6 +116,8 @@ def _is_event_stream(head: Message) -> bool:
     return False
 
 
-def _harmless(text: str | None) -> str | None:
+def _harmless(found: object) -> str | None:
     """The text if it can only be an id, an address or a reference."""
-    return text if text is None or _HARMLESS.fullmatch(text) else "[odd]"
+    if found is None:
+        return None
+    return found if isinstance(found, str) and _HARMLESS.fullmatch(found) else "[odd]"

@@ -72,8 +72,14 @@ class Components:
         self._clock = clock
         self._checks: dict[str, Check] = {}
         self._seen: dict[str, Seen] = {}
+        self._left: dict[str, asyncio.Future[object]] = {}
         for check in checks:
             self.add(check)
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """In the order in which they were added."""
+        return list(self._checks.values())
 
     def add(self, check: Check) -> None:
         """Look at one more; raises `ValueError` if the name is taken."""
@@ -99,9 +105,9 @@ class Components:
         return {name: seen.state for name, seen in self._seen.items()}
 
     async def look(self, check: Check) -> None:
-        """Look once."""
+        """Look once; while an earlier look hangs and cannot be ended, there is no other."""
         began = self._clock()
-        why = await _what_is_wrong(check)
+        why = await self._what_is_wrong(check)
         now = self._clock()
         before = self._seen[check.name]
         state: State = "up" if why is None else "down"
@@ -113,31 +119,31 @@ class Components:
             _log.log(level, "component %s is %s: %s", check.name, state, why or "answers")
         self._seen[check.name] = after
 
+    async def _what_is_wrong(self, check: Check) -> str | None:
+        late = f"no answer within {check.timeout_s:g} s"
+        left = self._left.get(check.name)
+        if left is not None and not left.done():
+            return late
+        look = self._left[check.name] = asyncio.ensure_future(check.look())
+        try:
+            done, _ = await asyncio.wait({look}, timeout=check.timeout_s)
+        finally:
+            look.cancel()
+            look.add_done_callback(_retrieved)
+        if not done or look.cancelled():
+            return late
+        error = look.exception()
+        return None if error is None else f"{type(error).__name__}: {scrub(str(error), limit=200)}"
+
     async def _keep_looking(self, check: Check) -> None:
         while True:
             await self.look(check)
             await asyncio.sleep(check.every_s)
 
 
-async def _what_is_wrong(check: Check) -> str | None:
-    """The reason, or None. A look that cannot be cancelled is left behind rather than waited for."""
-    look = asyncio.ensure_future(check.look())
-    try:
-        done, _ = await asyncio.wait({look}, timeout=check.timeout_s)
-    finally:
-        look.cancel()
-    if not done:
-        look.add_done_callback(_retrieved)
-        return f"no answer within {check.timeout_s:g} s"
-    if look.cancelled():
-        return "cancelled"
-    error = look.exception()
-    return None if error is None else f"{type(error).__name__}: {scrub(str(error), limit=200)}"
-
-
 def _retrieved(look: asyncio.Future[object]) -> None:
     if not look.cancelled():
-        look.exception()
+        look.exception()  # seen, also when nobody waits for it any more
 
 
 def _report(check: Check, seen: Seen, now: float) -> ComponentReport:

@@ -9,8 +9,9 @@ from .changes import Changes, Step
 from .config import SessionConfig
 from .errors import Refused, SessionEnded, SessionError, StoreUnavailable, TooLarge, TooLate
 from .middleware import SessionMiddleware, session_of
+from .pending import JSON
 from .records import Device
-from .session import JSON, Session
+from .session import Session
 from .sessions import Sessions
 
 __all__ = [

@@ -11,8 +11,8 @@ from typing import Final
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-LEASE_MS: Final = 5_000
-"""A rotation that takes longer than this is taken for dead and its session lives on; one takes milliseconds."""
+LEASE_MS: Final = 2_000
+"""A rotation that takes longer than this is taken for dead and its session lives on; one takes milliseconds, or three timeouts."""
 
 FLIGHT_MS: Final = 120_000
 """How long an ended session is remembered as ended: longer than any request is in flight."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
+
 LONGEST: Final = 64
 """A longer field would cost Redis' compact encoding of the whole session."""
 
@@ -31,6 +34,13 @@ _SYSTEMS: Final = (
     ("cros", "ChromeOS"),
     ("linux", "Linux"),
 )
+
+
+def client_of(scope: Scope) -> tuple[str, str]:
+    """The device's name and the address a request came from."""
+    client = scope.get("client")
+    agent = HTTPConnection(scope).headers.get("user-agent", "")
+    return device_name(agent), clipped(client[0]) if client else ""
 
 
 def device_name(user_agent: str) -> str:

@@ -28,7 +28,7 @@ class MemoryStore:
         self._config = config
         self.seal = seal
         self._records: dict[str, Record] = {}
-        self._stamps: dict[str, str] = {}
+        self._claims: dict[str, tuple[str, int]] = {}
         self._epochs: dict[str, int] = {}
         self._ended: dict[str, Ended] = {}
         self._created = 0
@@ -38,7 +38,7 @@ class MemoryStore:
 
     async def close(self) -> None:
         """Forget everything."""
-        for part in (self._records, self._stamps, self._epochs, self._ended):
+        for part in (self._records, self._claims, self._epochs, self._ended):
             part.clear()
 
     async def load(self, ticket: str) -> Record | Ended:
@@ -74,7 +74,7 @@ class MemoryStore:
 
     async def commit(self, ticket: str, changes: Changes) -> Committed | Ended | Refused:
         """The changes, at once."""
-        record = self._live(ticket)
+        record = self._free(ticket)
         if isinstance(record, Ended):
             return record
         try:
@@ -85,18 +85,18 @@ class MemoryStore:
         return Committed(ticket, numbers)
 
     async def claim(self, ticket: str) -> Claim | Ended:
-        """A stamp in the session."""
-        record = self._live(ticket)
+        """A stamp for one caller."""
+        record = self._free(ticket)
         if isinstance(record, Ended):
             return record
-        record.claimed_ms = self._config.now_ms()
-        stamp = self._stamps[session_id(ticket)] = secrets.token_hex(8)
+        stamp = secrets.token_hex(8)
+        self._claims[session_id(ticket)] = (stamp, self._config.now_ms())
         return Claim(record=replace(record, fields=dict(record.fields)), stamp=stamp)
 
     async def settle(self, claim: Claim) -> bool:
         """End what was claimed."""
         name = session_id(claim.record.ticket)
-        if self._stamps.get(name) != claim.stamp or name not in self._records:
+        if not self._stands(name, claim):
             return False
         self._end(name, rotated=True)
         return True
@@ -104,8 +104,8 @@ class MemoryStore:
     async def release(self, claim: Claim) -> None:
         """Take the stamp away."""
         name = session_id(claim.record.ticket)
-        if self._stamps.get(name) == claim.stamp and name in self._records:
-            self._records[name].claimed_ms = None
+        if self._stands(name, claim):
+            del self._claims[name]
 
     async def end(self, ticket: str) -> None:
         """Forget the session."""
@@ -148,12 +148,19 @@ class MemoryStore:
             return Ended()
         if record.user is not None and record.epoch < epoch:
             return Ended(epoch)
-        if record.claimed_ms is not None and now - record.claimed_ms < LEASE_MS:
-            return Ended(now, rotated=True)
         return record
 
+    def _free(self, ticket: str) -> Record | Ended:
+        """The session, unless somebody is replacing it."""
+        now = self._config.now_ms()
+        _, claimed_ms = self._claims.get(session_id(ticket), ("", now - LEASE_MS))
+        return Ended(now, rotated=True) if now - claimed_ms < LEASE_MS else self._live(ticket)
+
+    def _stands(self, name: str, claim: Claim) -> bool:
+        return name in self._records and self._claims.get(name, ("",))[0] == claim.stamp
+
     def _end(self, name: str, *, rotated: bool = False) -> None:
-        self._stamps.pop(name, None)
+        self._claims.pop(name, None)
         if self._records.pop(name, None) is not None:
             self._ended[name] = Ended(self._config.now_ms(), rotated=rotated)
 
@@ -161,6 +168,6 @@ class MemoryStore:
         now = self._config.now_ms()
         for name in [n for n, record in self._records.items() if record.ends_ms(self._config) <= now]:
             del self._records[name]
-            self._stamps.pop(name, None)
+            self._claims.pop(name, None)
         for name in [n for n, ended in self._ended.items() if now - (ended.at_ms or 0) > FLIGHT_MS]:
             del self._ended[name]

@@ -47,9 +47,10 @@ class SessionStore(Protocol):
         """All of the changes, atomically, to a session that still lives; otherwise nothing."""
 
     async def claim(self, ticket: str) -> Claim | Ended:
-        """The right to replace the session, given to one caller; writes and loads see it ended from now on.
+        """The right to replace the session, given to one caller.
 
-        A claim that is not settled within `LEASE_MS` lapses, and the session lives on.
+        Others may still read it, but their writes and claims find it ended. A claim that is not settled
+        within `LEASE_MS` lapses, and the session lives on.
         """
 
     async def settle(self, claim: Claim) -> bool:

@@ -48,7 +48,6 @@ class Record:
     fields: dict[str, bytes]
     device: str = ""
     address: str = ""
-    claimed_ms: int | None = None
 
     def ends_ms(self, config: SessionConfig) -> int:
         """When it ends if it is not used again."""
@@ -109,7 +108,6 @@ def record_of(ticket: str, raw: dict[bytes, bytes]) -> Record:
             fields={name.decode(): value for name, value in raw.items() if name[0] != _RESERVED_BYTE},
             device=raw.get(b"~d", b"").decode(),
             address=raw.get(b"~a", b"").decode(),
-            claimed_ms=int(raw[b"~m"].partition(b":")[0]) if b"~m" in raw else None,
         )
     except (LookupError, ValueError) as broken:
         raise Unreadable(str(broken)) from broken

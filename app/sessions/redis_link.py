@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import hiredis
 
@@ -92,8 +92,8 @@ class Link(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """From here on commands can be sent."""
-        if isinstance(transport, asyncio.Transport):
-            self._transport = transport
+        # uvloop's transports are not of asyncio's classes.
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Hand out replies in the order of the commands."""

@@ -37,7 +37,8 @@ class Wire(Protocol):
 
 def pack(*words: str | bytes | int) -> bytes:
     """One command as it goes over the wire."""
-    return hiredis.pack_command(words)  # type: ignore[arg-type]  # its stub means a tuple of any length
+    packed: bytes = hiredis.pack_command(words)  # type: ignore[arg-type]  # its stub means a tuple of any length
+    return packed
 
 
 class Options:

@@ -39,7 +39,7 @@ class RedisStore:
         self._users = Users(wire, config, self._keys)
         limits = (config.idle_ms, config.absolute_ms, LEASE_MS, config.max_fields, config.max_bytes)
         self._limits = tuple(str(limit) for limit in limits)
-        self._touching: set[asyncio.Task[object]] = set()
+        self._touching: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
         """Begin to connect."""
@@ -48,7 +48,7 @@ class RedisStore:
     async def close(self) -> None:
         """Let touches under way finish, then hang up."""
         if self._touching:
-            await asyncio.wait(self._touching)
+            await asyncio.wait(self._touching.values())
         await self._wire.close()
 
     async def load(self, ticket: str) -> Record | Ended:
@@ -171,17 +171,16 @@ class RedisStore:
             return Ended()
         if record.epoch < epoch:
             return Ended(epoch)
-        if record.claimed_ms is not None and now - record.claimed_ms < LEASE_MS:
-            return Ended(now, rotated=True)
         if now - record.seen_ms >= self._config.touch_ms:
             self._touch(record)
         return record
 
     def _touch(self, record: Record) -> None:
         # Nobody waits for it, and a session that cannot be touched is still a session.
-        task: asyncio.Task[object] = asyncio.create_task(self._touched(record))
-        self._touching.add(task)
-        task.add_done_callback(self._touching.discard)
+        ticket = record.ticket
+        if ticket not in self._touching:
+            task = self._touching[ticket] = asyncio.create_task(self._touched(record))
+            task.add_done_callback(lambda _: self._touching.pop(ticket, None))
 
     async def _touched(self, record: Record) -> None:
         try:

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import orjson
-from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from .changes import Changes, Step, applied
 from .cookies import set_cookie
-from .devices import clipped, device_name
+from .devices import client_of
 from .errors import Refused, SessionEnded, TooLate
+from .pending import JSON, Pending
 from .ports import SessionStore
 from .records import Committed, Device, Draft, Ended, Record
 from .sessions import Sessions
-
-_log = logging.getLogger(__name__)
-
-JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
-"""What a field may hold."""
 
 _SETTLING_MS: Final = 2_000
 """A browser may still send the old cookie this long after an answer replaced it."""
 
 _NOTHING: Final = Changes()
+
+_EMPTY: Final[Mapping[str, bytes]] = {}
 
 
 class Session:
@@ -35,14 +30,11 @@ class Session:
 
     __slots__ = (
         "_arrived_ms",
-        "_drop",
         "_gone",
-        "_handed",
         "_lock",
         "_looked",
         "_opened",
-        "_presented",
-        "_put",
+        "_pending",
         "_record",
         "_scope",
         "_sealed",
@@ -56,27 +48,19 @@ class Session:
         self._sessions = sessions
         self._scope = scope
         self._arrived_ms = sessions.config.now_ms()
-        self._opened = self._presented = self._looked = self._sealed = False
+        self._opened = self._looked = self._sealed = False
         self._ticket: str | None = None
         self._shown: str | None = None
         self._store: SessionStore = sessions.primary
         self._record: Record | None = None
         self._gone = Ended()
-        self._put: dict[str, bytes] = {}
-        self._drop: set[str] = set()
-        self._handed: dict[str, tuple[bytes, JSON]] = {}
+        self._pending = Pending()
         self._lock = asyncio.Lock()
 
     @property
     def presented(self) -> bool:
         """Whether a validly signed cookie came with the request; no I/O."""
-        if not self._opened:
-            self._opened = True
-            self._ticket = self._shown = self._sessions.presented(self._scope["headers"])
-            if self._ticket is not None:
-                self._presented = True
-                self._store = self._sessions.homes(self._ticket)[0]
-        return self._presented
+        return self._shown_ticket() is not None
 
     @property
     def consulted(self) -> bool:
@@ -91,31 +75,26 @@ class Session:
     async def get(self, name: str, default: JSON = None) -> JSON:
         """The field's value; changes made inside it are written before the response head leaves."""
         record = await self._loaded()
-        return self._value(record, name, default)
+        return self._pending.value(record.fields if record else _EMPTY, name, default)
 
     async def items(self, prefix: str = "") -> dict[str, JSON]:
         """The fields whose names begin with the prefix."""
         record = await self._loaded()
-        stored = record.fields.keys() if record else ()
-        names = [name for name in stored if name.startswith(prefix) and name not in self._drop]
-        names += [name for name in self._put if name.startswith(prefix) and name not in names]
-        return {name: self._value(record, name, None) for name in names}
+        stored = record.fields if record else _EMPTY
+        names = self._pending.names(stored)
+        return {
+            name: self._pending.value(stored, name, None) for name in sorted(names) if name.startswith(prefix)
+        }
 
     async def set(self, name: str, value: JSON) -> None:
         """Set a field; written before the response head leaves."""
         self._unsealed()
-        encoded = orjson.dumps(value)
-        Changes(put={name: encoded}).check()
-        self._handed.pop(name, None)
-        self._drop.discard(name)
-        self._put[name] = encoded
+        self._pending.put(name, value)
 
     async def delete(self, name: str) -> None:
         """Remove a field; written before the response head leaves."""
         self._unsealed()
-        self._handed.pop(name, None)
-        self._put.pop(name, None)
-        self._drop.add(name)
+        self._pending.drop(name)
 
     async def increment(self, name: str, by: int = 1, *, low: int = 0, high: int | None = None) -> int:
         """The field's new number, stored when this returns; raises `Refused` out of bounds."""
@@ -154,7 +133,8 @@ class Session:
         """End the session for good and take the cookie away."""
         self._unsealed()
         async with self._lock:
-            if self.presented and self._ticket is not None:
+            self._shown_ticket()
+            if self._ticket is not None:
                 for store in self._sessions.homes(self._ticket):
                     await store.end(self._ticket)
             self._forget()
@@ -204,7 +184,7 @@ class Session:
 
     async def seal(self) -> bytes | None:
         """Write what is pending, for the response head is about to leave; returns its Set-Cookie, if any."""
-        if self._put or self._drop or self._handed:
+        if self._pending:
             await self.commit()
         self._sealed = True
         if self._ticket == self._shown:
@@ -216,6 +196,15 @@ class Session:
         age_s = max(1, (ends_ms - self._arrived_ms) // 1000)
         return set_cookie(config, self._store.seal.close(self._ticket), max_age_s=age_s)
 
+    def _shown_ticket(self) -> str | None:
+        """The ticket that came with the request, which becomes the session's until it is replaced."""
+        if not self._opened:
+            self._opened = True
+            self._ticket = self._shown = self._sessions.presented(self._scope["headers"])
+            if self._ticket is not None:
+                self._store = self._sessions.homes(self._ticket)[0]
+        return self._shown
+
     async def _loaded(self) -> Record | None:
         if self._looked:
             return self._record
@@ -225,7 +214,8 @@ class Session:
     async def _look(self) -> Record | None:
         if self._looked:
             return self._record
-        if self.presented and self._ticket is not None:
+        self._shown_ticket()
+        if self._ticket is not None:
             self._store, found = await self._sessions.find(self._ticket)
             if isinstance(found, Record):
                 self._record, self._ticket = found, found.ticket
@@ -235,10 +225,11 @@ class Session:
         return self._record
 
     async def _write(self, changes: Changes) -> Mapping[str, int]:
-        whole = changes.after({**self._put, **self._mutated()}, frozenset(self._drop))
+        whole = self._pending.before(changes)
         if not whole:
             return {}
-        if self.presented and self._ticket is not None:
+        self._shown_ticket()
+        if self._ticket is not None:
             if len(self._sessions.homes(self._ticket)) > 1:
                 await self._look()
             if self._record is not None or not self._looked:
@@ -268,8 +259,8 @@ class Session:
 
     def _adopt(self, record: Record) -> None:
         self._store, self._record, self._ticket = self._sessions.primary, record, record.ticket
-        self._opened = self._looked = True
-        self._settled()
+        self._looked = True
+        self._pending.clear()
 
     def _replace(self, record: Record | None) -> None:
         if record is None:
@@ -278,9 +269,9 @@ class Session:
 
     def _forget(self) -> None:
         self._record = self._ticket = None
-        self._opened = self._looked = True
+        self._looked = True
         self._gone = Ended()
-        self._settled()
+        self._pending.clear()
 
     def _lost(self) -> SessionEnded:
         self._record, self._looked = None, True
@@ -294,40 +285,10 @@ class Session:
             raise SessionEnded("the session ended while the request was under way")
 
     def _draft(self, user: str, fields: Mapping[str, bytes], last: Record | None = None) -> Draft:
-        config = self._sessions.config
-        pending = _NOTHING.after({**self._put, **self._mutated()}, frozenset(self._drop))
-        after, _ = applied(fields, pending, limits=config)
+        after, _ = applied(fields, self._pending.before(), limits=self._sessions.config)
+        device, address = client_of(self._scope)
         created_ms = last.created_ms if last else None
-        client = self._scope.get("client")
-        agent = HTTPConnection(self._scope).headers.get("user-agent", "")
-        return Draft(
-            fields=after,
-            user=user,
-            device=device_name(agent),
-            address=clipped(client[0]) if client else "",
-            created_ms=created_ms,
-        )
-
-    def _value(self, record: Record | None, name: str, default: JSON) -> JSON:
-        if name in self._handed:
-            return self._handed[name][1]
-        if name in self._drop:
-            return default
-        stored = self._put.get(name) or (record.fields.get(name) if record else None)
-        if stored is None:
-            return default
-        try:
-            value: JSON = orjson.loads(stored)
-        except orjson.JSONDecodeError:
-            _log.warning("session field %r is unreadable and taken for absent", name)
-            return default
-        if isinstance(value, list | dict):
-            self._handed[name] = (orjson.dumps(value), value)
-        return value
-
-    def _mutated(self) -> dict[str, bytes]:
-        encoded = {name: (before, orjson.dumps(value)) for name, (before, value) in self._handed.items()}
-        return {name: after for name, (before, after) in encoded.items() if after != before}
+        return Draft(fields=after, user=user, device=device, address=address, created_ms=created_ms)
 
     def _written(self, whole: Changes, numbers: Mapping[str, int]) -> None:
         if self._record is not None:
@@ -336,12 +297,7 @@ class Session:
                 fields[name] = b"%d" % number
             zeroed = {name for name, number in numbers.items() if number == 0 and whole.add[name].drop_zero}
             self._record.fields = {n: v for n, v in fields.items() if n not in whole.drop | zeroed}
-        self._settled()
-
-    def _settled(self) -> None:
-        self._put.clear()
-        self._drop.clear()
-        self._handed.clear()
+        self._pending.clear()
 
     def _unsealed(self) -> None:
         if self._sealed:

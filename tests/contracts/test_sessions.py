@@ -16,6 +16,12 @@ from app.sessions.tickets import SignedSeal
 KEYS = ["current key of thirty-two bytes!!", "older key of thirty-two bytes too"]
 
 
+@pytest.fixture(scope="module", params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """Both event loops: the fleet serves on uvloop."""
+    return "asyncio", {"use_uvloop": request.param}
+
+
 @pytest.fixture(params=["memory", "valkey"])
 def session_url(request: pytest.FixtureRequest) -> str:
     """A backend of each kind, empty."""

@@ -20,6 +20,7 @@ from ..middleware import SessionMiddleware, session_of
 from ..records import Ended
 from ..sessions import Sessions
 from .clock import Clock
+from .storing import Fixtures
 
 
 async def _show(request: Request) -> JSONResponse:
@@ -82,6 +83,19 @@ async def _static(request: Request) -> JSONResponse:
     return JSONResponse({"path": request.url.path})
 
 
+async def _much(request: Request) -> JSONResponse:
+    session = session_of(request)
+    await session.set("early", 1)
+    numbers = [await session.increment("n", 2)]
+    await session.login("user:1")
+    await session.set("a", [1])
+    numbers += [await session.increment("n", 2), await session.increment("n", 2)]
+    await session.delete("early")
+    await session.commit()
+    await session.set("late", 1)
+    return JSONResponse({"user": await session.user(), "fields": await session.items(), "numbers": numbers})
+
+
 class Slow:
     """A route that looks at its session, waits for the test, then writes or not."""
 
@@ -106,18 +120,8 @@ class Slow:
 Client = httpx.AsyncClient
 
 
-class SessionsContract:
+class SessionsContract(Fixtures):
     """The promises, seen from a browser; a subclass brings `sessions`."""
-
-    @pytest.fixture
-    def clock(self) -> Clock:
-        """The time."""
-        return Clock()
-
-    @pytest.fixture
-    def config(self, clock: Clock) -> SessionConfig:
-        """The defaults over plain http, under this suite's clock."""
-        return SessionConfig(namespace="contract", cookie_secure=False, clock=clock)
 
     @pytest.fixture
     def sessions(self) -> Sessions:
@@ -133,7 +137,7 @@ class SessionsContract:
     def app(self, sessions: Sessions, slow: Slow) -> Starlette:
         """A small app."""
         routes = {"show": _show, "put": _put, "append": _append, "add": _add, "login": _login}
-        routes |= {"logout": _logout, "devices": _devices, "end": _end, "static": _static}
+        routes |= {"logout": _logout, "devices": _devices, "end": _end, "static": _static, "much": _much}
         app = Starlette(
             routes=[
                 *(Route(f"/{path}", route, methods=["GET", "POST"]) for path, route in routes.items()),
@@ -161,6 +165,15 @@ class SessionsContract:
         answer = await browser.get("/show")
         assert answer.json()["fields"] == fields
         assert "set-cookie" not in answer.headers
+
+    async def test_one_request_may_do_much_with_one_session(self, browser: Client) -> None:
+        for times in (1, 2):
+            done = (await browser.get("/much")).json()
+            assert done["numbers"] == [n + 6 * (times - 1) for n in (2, 4, 6)]
+            assert done["fields"] == {"a": [1], "late": 1, "n": 6 * times}
+            shown = (await browser.get("/show")).json()
+            assert shown == {"user": "user:1", "fields": done["fields"]}
+            assert len((await browser.get("/devices")).json()) == 1
 
     async def test_a_change_inside_a_value_is_noticed(self, browser: Client) -> None:
         for _ in range(4):

@@ -37,6 +37,8 @@ class Fleet:
         self._keepers: list[asyncio.Task[None]] = []
         self._record = FleetRecord.load(options.state.record) or FleetRecord()
         self._topology = Topology(options, self._ports())
+        # Whatever a replica would refuse is refused before anything is started.
+        self._grace_s = self._topology.shop_settings().shutdown_grace.total_seconds()
         self._runtime = RuntimeApi(self._topology.haproxy.socket)
         self._redis = self._member(
             self._topology.redis_command(), Care(answers=self._redis_answers, noted=self._note)
@@ -81,7 +83,8 @@ class Fleet:
     def _ports(self) -> dict[str, int]:
         """The ports of last time where our process still has them or nobody does."""
         alive = {name for name, process in self._record.processes.items() if find(process) is not None}
-        kept = {name: port for name, port in self._record.ports.items() if name in alive or is_free(port)}
+        ours = alive | ({"statistics"} if "haproxy" in alive else set())
+        kept = {name: port for name, port in self._record.ports.items() if name in ours or is_free(port)}
         if not ("haproxy" in alive and self._record.processes["haproxy"].port == self._options.port):
             claim(self._options.port)
         return choose(self._options.needed_ports, kept)
@@ -217,7 +220,7 @@ class Fleet:
 
     async def _drained(self, name: str) -> None:
         await self._runtime.drain(name)
-        deadline = time.monotonic() + self._topology.shop_settings().shutdown_grace.total_seconds()
+        deadline = time.monotonic() + self._grace_s
         while time.monotonic() < deadline and not self._hurry.is_set():
             server = (await self._runtime.servers()).get(name)
             if server is None or server.requests_running == 0:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
-from redis.asyncio import Redis
+from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -46,7 +46,7 @@ class ControlBoard:
         self._wishes, self._replicas, self._audit = (
             f"{{{namespace}}}:{name}" for name in ("breakers", "replicas", "audit")
         )
-        self._redis = Redis.from_url(
+        self.pool = ConnectionPool.from_url(
             url,
             decode_responses=True,
             max_connections=2,
@@ -54,10 +54,12 @@ class ControlBoard:
             socket_connect_timeout=timeout_s,
             retry=Retry(NoBackoff(), 0),  # whoever asks again does so anyway, a second later
         )
+        self._redis = Redis(connection_pool=self.pool)
 
     async def close(self) -> None:
         """Hang up."""
         await self._redis.aclose()
+        await self.pool.disconnect()
 
     async def standing(self) -> Standing:
         """Live wishes, and the breakers of every replica that reported lately."""

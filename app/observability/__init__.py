@@ -19,7 +19,7 @@ from app.observability.health import Check, Components
 from app.observability.logs import logging_to
 from app.observability.observability import Observability, ObservabilityConfig
 from app.observability.requests import RequestLog
-from app.observability.sources import database_pool
+from app.observability.sources import database_pool, redis_pool
 from app.observability.writer import LineWriter
 
 __all__ = [
@@ -35,4 +35,5 @@ __all__ = [
     "database_pool",
     "in_background",
     "logging_to",
+    "redis_pool",
 ]

@@ -11,13 +11,16 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, TypedDict
+from typing import Final, Literal, TypeAlias, TypedDict
 
 from app.observability.scrub import scrub
 
 _log = logging.getLogger(__name__)
 
 State: TypeAlias = Literal["unknown", "up", "down"]
+
+_PARTING_S: Final = 0.1
+"""A look that was ended may take this long to clean up; it is left behind then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +133,10 @@ class Components:
         finally:
             look.cancel()
             look.add_done_callback(_retrieved)
-        if not done or look.cancelled():
+        if not done:
+            await asyncio.wait({look}, timeout=_PARTING_S)
+            return late
+        if look.cancelled():
             return late
         error = look.exception()
         return None if error is None else f"{type(error).__name__}: {scrub(str(error), limit=200)}"

@@ -58,6 +58,7 @@ class Observability:
 
     def measured(self, sessions: Sessions) -> Sessions:
         """The sessions, with their operations counted and their users told to the log."""
+        self.compartments.add(self._sessions.compartment(sessions))
         return measured(sessions, self._sessions)
 
     def install(self, app: Starlette) -> None:

@@ -9,7 +9,9 @@ from typing import Final, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
+from app.observability.compartments import Compartment, Usage
 from app.observability.logs import current_request
+from app.observability.meter import Meter
 from app.sessions import Changes, Device, Sessions
 from app.sessions.errors import Refused, StoreUnavailable
 from app.sessions.ports import Seal, SessionStore
@@ -38,13 +40,33 @@ class SessionMetrics:
             buckets=_BUCKETS_S,
             registry=registry,
         )
+        self._meter = Meter()
         self._count = cache(self._operations.labels)
         self._time = cache(self._durations.labels)
+
+    def compartment(self, sessions: Sessions) -> Compartment:
+        """The connections to the session stores: one each, on which operations follow one another closely."""
+
+        def usage() -> Usage:
+            held, size = self._meter.holding(), len(sessions.stores)
+            return Usage(
+                in_use=min(self._meter.in_use, size), holding_s=held.mean_s, rate_per_s=held.rate_per_s
+            )
+
+        return Compartment(
+            name="session store",
+            kind="pool",
+            size=len(sessions.stores),
+            shared_by=("every request that reads or writes its session",),
+            dies="log-in, cart and checkout: 503 in 300 ms; pages without a session go on",
+            usage=usage,
+        )
 
     async def measure(self, operation: str, asked: Awaitable[T]) -> T:
         """Await the answer."""
         began = time.perf_counter()
         outcome = "cancelled"
+        self._meter.take()
         try:
             answer = await asked
             outcome = _outcome(answer)
@@ -55,6 +77,7 @@ class SessionMetrics:
             outcome = "refused"
             raise
         finally:
+            self._meter.give()
             self._count(operation, outcome).inc()
             self._time(operation).observe(time.perf_counter() - began)
         return answer

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from redis.asyncio import ConnectionPool
+from redis.observability.attributes import DB_CLIENT_CONNECTION_STATE
 from sqlalchemy import Engine, event
 from sqlalchemy.pool import QueuePool
 
@@ -39,6 +41,25 @@ def _pool(engine: Engine) -> QueuePool:
     if not isinstance(pool, QueuePool):
         raise TypeError(f"a {type(pool).__name__} has no size to show")
     return pool
+
+
+def redis_pool(name: str, pool: ConnectionPool, *, shared_by: Sequence[str], dies: str) -> Compartment:
+    """The connections of one redis-py pool; it tells neither who waits nor for how long."""
+
+    def usage() -> Usage:
+        counted = pool.get_connection_count()
+        return Usage(
+            in_use=sum(number for number, labels in counted if labels[DB_CLIENT_CONNECTION_STATE] == "used")
+        )
+
+    return Compartment(
+        name=name,
+        kind="pool",
+        size=pool.max_connections,
+        shared_by=tuple(shared_by),
+        dies=dies,
+        usage=usage,
+    )
 
 
 def log_queue(writer: LineWriter) -> Compartment:

@@ -47,7 +47,9 @@ async def test_a_component_is_unknown_until_somebody_looked() -> None:
     assert report["components"]["redis"]["age_s"] is None
 
 
-@pytest.mark.parametrize(("mood", "why"), [("ill", "ConnectionError: refused"), ("hangs", "no answer within 0.05 s")])
+@pytest.mark.parametrize(
+    ("mood", "why"), [("ill", "ConnectionError: refused"), ("hangs", "no answer within 0.05 s")]
+)
 async def test_a_component_that_fails_or_hangs_is_down_and_up_again_afterwards(mood: str, why: str) -> None:
     component = Component()
     check = check_of(component)
@@ -128,7 +130,9 @@ async def test_only_changes_are_logged(caplog: pytest.LogCaptureFixture) -> None
     ]
 
 
-async def test_background_work_that_fails_is_logged_and_harms_nobody(caplog: pytest.LogCaptureFixture) -> None:
+async def test_background_work_that_fails_is_logged_and_harms_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def broken() -> None:
         raise LookupError("nothing there")
 

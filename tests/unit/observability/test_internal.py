@@ -14,7 +14,9 @@ INTERNAL = ("/metrics", "/health", "/internal/compartments")
 
 
 def client_from(address: str) -> httpx.AsyncClient:
-    observability = Observability(ObservabilityConfig(replica="app1", phase=lambda: "ready", phases=("ready",)))
+    observability = Observability(
+        ObservabilityConfig(replica="app1", phase=lambda: "ready", phases=("ready",))
+    )
     app = Starlette()
     observability.install(app)
     transport = httpx.ASGITransport(app, client=(address, 50_000))

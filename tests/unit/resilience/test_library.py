@@ -23,7 +23,7 @@ def anyio_backend() -> str:
 
 
 def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603  our own command
+    return subprocess.run(
         [sys.executable, *command], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
     )
 

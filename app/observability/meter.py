@@ -31,37 +31,43 @@ class Meter:
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.in_use = 0
         self._clock = clock
-        self._at = clock()
+        self._at = self._changed_at = clock()
         self._busy_s = 0.0
         self._given = 0
         self._older = self._newer = _Mark(self._at, 0.0, 0)
 
     def take(self) -> None:
         """A place was taken."""
-        self._pass_time()
+        self._changed_at = self._pass_time()
         self.in_use += 1
 
     def give(self) -> None:
         """A place was given back."""
-        self._pass_time()
+        self._changed_at = self._pass_time()
         self.in_use -= 1
         self._given += 1
 
     def holding(self) -> Holding:
-        """What the last windows show; a place that is still held counts with the time it was held so far."""
+        """What the last windows show.
+
+        A place that is still held counts with the time it was held so far. Where nothing moves any more,
+        everybody inside has been there at least since the last move, whatever was usual before.
+        """
         self._pass_time()
         since = self._older
         passed_s, busy_s = self._at - since.at, self._busy_s - since.busy_s
         given = self._given - since.given
         ended = max(given, self.in_use)
+        still_s = self._at - self._changed_at if self.in_use else 0.0
         return Holding(
             rate_per_s=given / passed_s if passed_s > 0 else 0.0,
-            mean_s=busy_s / ended if ended and busy_s > 0 else None,
+            mean_s=max(busy_s / ended, still_s) if ended and busy_s > 0 else None,
         )
 
-    def _pass_time(self) -> None:
+    def _pass_time(self) -> float:
         now = self._clock()
         self._busy_s += self.in_use * (now - self._at)
         self._at = now
         if now - self._newer.at >= WINDOW_S:
             self._older, self._newer = self._newer, _Mark(now, self._busy_s, self._given)
+        return now

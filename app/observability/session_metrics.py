@@ -117,7 +117,10 @@ class MeasuredStore:
 
     async def claim(self, ticket: str) -> Claim | Ended:
         """The right to replace the session."""
-        return await self._metrics.measure("claim", self._store.claim(ticket))
+        claim = await self._metrics.measure("claim", self._store.claim(ticket))
+        if isinstance(claim, Claim):
+            _noted(claim.record)
+        return claim
 
     async def settle(self, claim: Claim) -> bool:
         """End the claimed session."""

@@ -80,6 +80,20 @@ def test_places_that_nobody_gives_back_are_seen_while_they_are_held() -> None:
     assert meter.holding().mean_s == pytest.approx(8.0)
 
 
+def test_many_short_stays_do_not_hide_that_nothing_moves_any_more() -> None:
+    clock = Clock()
+    meter = Meter(clock=clock)
+    for _ in range(1000):
+        meter.take()
+        clock.now += 0.005
+        meter.give()
+    for _ in range(20):
+        meter.take()
+    clock.now += 8
+
+    assert (meter.holding().mean_s or 0) == pytest.approx(8.0)
+
+
 def test_the_meter_forgets_what_is_long_past() -> None:
     clock = Clock()
     meter = Meter(clock=clock)

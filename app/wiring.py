@@ -93,10 +93,11 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     board = ControlBoard(settings.redis_url)
     _list_pools(observability, database=database, background=background, attempts=attempts, board=board)
     _list_threads(observability, hashing=passwords.limiter, blocking=blocking)
-    _list_components(observability, database=database, board=board)
+    sessions = _sessions(settings)
+    _list_components(observability, database=database, sessions=sessions, board=board)
     return Parts(
         shop=_shop(database, attempts, passwords),
-        sessions=observability.measured(_sessions(settings)),
+        sessions=observability.measured(sessions),
         lifecycle=lifecycle,
         database=database,
         background=background,
@@ -176,23 +177,30 @@ def _list_threads(observability: Observability, *, hashing: Limiter, blocking: B
         observability.compartments.add(watch.threads(limiter, shared_by=shared_by, dies=dies))
 
 
-def _list_components(observability: Observability, *, database: Database, board: ControlBoard) -> None:
-    observability.components.add(
+def _list_components(
+    observability: Observability, *, database: Database, sessions: Sessions, board: ControlBoard
+) -> None:
+    for check in (
         Check(
             name="database",
             look=lambda: database.rows(text("SELECT 1")),
             essential=True,
             without="no catalogue, log-in or checkout: 503",
-        )
-    )
-    observability.components.add(
+        ),
+        Check(
+            name="sessions",
+            look=lambda: sessions.primary.devices("nobody", current=None),
+            essential=True,
+            without="no log-in, cart or checkout: 503 in 300 ms; nobody is made anonymous",
+        ),
         Check(
             name="control",
             look=board.standing,
             essential=False,
             without="the last known wishes stay until they expire",
-        )
-    )
+        ),
+    ):
+        observability.components.add(check)
 
 
 def _sessions(settings: Settings) -> Sessions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as jsonlib
 import sys
 from http.client import HTTPException
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.request import urlopen
 
 import typer
@@ -17,8 +17,12 @@ from app.cli.root import DEFAULT_STATE, State, state_directory
 from app.fleet.errors import FleetError
 from app.fleet.state import StateDirectory
 from app.fleet.status import running_record
-from app.observability.compartments import Row
-from app.observability.internal import COMPARTMENTS
+
+if TYPE_CHECKING:
+    from app.observability.compartments import Row
+
+# The other commands need not wait for all that a replica observes with to be imported.
+_PATH: Final = "/internal/compartments"
 
 _TIMEOUT_S: Final = 2.0
 _COLUMNS: Final = ("compartment", "kind", "use", "waiting", "refused", "held", "next waits", "at 100×")
@@ -60,7 +64,7 @@ def _chosen(state: StateDirectory, only: str | None) -> dict[str, str]:
 
 def _ask(name: str, url: str) -> list[Row]:
     try:
-        with urlopen(url + COMPARTMENTS, timeout=_TIMEOUT_S) as answer:  # noqa: S310 -- a URL that we made
+        with urlopen(url + _PATH, timeout=_TIMEOUT_S) as answer:  # noqa: S310 -- a URL that we made
             rows: list[Row] = jsonlib.load(answer)["compartments"]
     except (OSError, HTTPException, ValueError) as error:
         raise FleetError(f"replica {name} at {url} does not tell its compartments: {error}") from error

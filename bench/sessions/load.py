@@ -7,7 +7,7 @@ import http.client
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 import uvloop
 
@@ -53,7 +53,8 @@ class _Client(asyncio.Protocol):
     _sent: float = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = transport  # type: ignore[assignment] -- a stream's transport
+        # uvloop's transports are not of asyncio's classes.
+        self._transport = cast("asyncio.Transport", transport)
         self._send()
 
     def _send(self) -> None:
@@ -96,10 +97,17 @@ async def _load(
     port: int, path: str, cookie: str | None, body: bytes, *, connections: int, seconds: float
 ) -> Load:
     loop = asyncio.get_running_loop()
-    lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *([f"Cookie: {cookie}"] if cookie else []), "", ""]
+    lines = [
+        f"GET {path} HTTP/1.1",
+        f"Host: 127.0.0.1:{port}",
+        *([f"Cookie: {cookie}"] if cookie else []),
+        "",
+        "",
+    ]
     began = time.perf_counter()
     clients = [
-        _Client("\r\n".join(lines).encode(), body, began + seconds, loop.create_future()) for _ in range(connections)
+        _Client("\r\n".join(lines).encode(), body, began + seconds, loop.create_future())
+        for _ in range(connections)
     ]
     for client in clients:
         await loop.create_connection(lambda client=client: client, "127.0.0.1", port)  # type: ignore[misc]

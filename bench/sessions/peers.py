@@ -42,7 +42,15 @@ class Peer:
         if self.lock is not None:
             _run(sys.executable, "-m", "venv", str(self.environment))
             pip = str(self.environment / "bin/pip")
-            _run(pip, "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", self._here(self.lock))
+            _run(
+                pip,
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--require-hashes",
+                "-r",
+                self._here(self.lock),
+            )
         else:
             self.environment.mkdir(parents=True, exist_ok=True)
             for file in ("package.json", "package-lock.json", "app.js"):
@@ -61,7 +69,17 @@ class Peer:
 
 
 _UVICORN = ("uvicorn", "--port", "{port}", "--no-access-log", "--log-level", "warning")
-_GUNICORN = ("gunicorn", "--bind", "127.0.0.1:{port}", "--threads", "16", "--log-level", "warning", "--keep-alive", "60")
+_GUNICORN = (
+    "gunicorn",
+    "--bind",
+    "127.0.0.1:{port}",
+    "--threads",
+    "16",
+    "--log-level",
+    "warning",
+    "--keep-alive",
+    "60",
+)
 
 PEERS: Sequence[Peer] = (
     Peer(name="ours", words=(sys.executable, "-m", *_UVICORN, "bench.sessions.apps.ours:app")),

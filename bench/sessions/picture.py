@@ -17,7 +17,9 @@ def picture(bars: Sequence[tuple[str, float]]) -> str:
         f'<text x="{136 + 440 * value / most:.1f}" y="{54 + 30 * row}">{value:.0f}</text>'
         for row, (name, value) in enumerate(bars)
     ]
-    title = '<text x="12" y="22" font-weight="bold">CPU µs a request: read a session, answer its 10 lines</text>'
+    title = (
+        '<text x="12" y="22" font-weight="bold">CPU µs a request: read a session, answer its 10 lines</text>'
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{60 + 30 * len(bars)}"'
         f' font-family="system-ui, sans-serif" font-size="13" fill="#334155">{title}{"".join(rows)}</svg>\n'

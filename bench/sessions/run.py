@@ -55,7 +55,11 @@ def main() -> None:
     figures = _medians([_round(peers, given.seconds, number, given.rounds) for number in range(given.rounds)])
     print(_table(figures))
     given.out.mkdir(parents=True, exist_ok=True)
-    told = {"machine": platform.platform(), "python": platform.python_version(), "figures": [asdict(f) for f in figures]}
+    told = {
+        "machine": platform.platform(),
+        "python": platform.python_version(),
+        "figures": [asdict(f) for f in figures],
+    }
     (given.out / "sessions.json").write_text(json.dumps(told, indent=1))
     (given.out / "sessions.svg").write_text(picture([(f.peer, f.cpu_us) for f in figures if _is_headline(f)]))
     print(f"\nwritten: {given.out}/sessions.json, {given.out}/sessions.svg")
@@ -77,7 +81,9 @@ def _measured(it: Running, lines: int, seconds: float) -> list[Figure]:
     if it.peer.name == "ours" and lines == LINES[0]:
         routes.append("/plain")  # the same answer without a session: the difference is what the session costs
     return [
-        _figure(it, route, cookie, lines, connections, seconds) for route in routes for connections in CONNECTIONS
+        _figure(it, route, cookie, lines, connections, seconds)
+        for route in routes
+        for connections in CONNECTIONS
     ]
 
 
@@ -87,7 +93,7 @@ def _figure(
     body, cookie = fetch(it.port, route, cookie)
     if len(json.loads(body)) != lines:
         raise SystemExit(f"{it.peer.name} lost lines: {body[:200]!r}")
-    load(it.port, route, cookie, body, connections=connections, seconds=seconds / 4)
+    load(it.port, route, cookie, body, connections=connections, seconds=seconds / 2)  # compilers warm up
     before = it.cpu_s()
     seen = load(it.port, route, cookie, body, connections=connections, seconds=seconds)
     return Figure(

@@ -20,7 +20,10 @@ settings.configure(
         "django.middleware.common.CommonMiddleware",
     ],
     CACHES={
-        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": os.environ["BENCH_REDIS"]}
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": os.environ["BENCH_REDIS"],
+        }
     },
     SESSION_ENGINE="django.contrib.sessions.backends.cache",
     SESSION_COOKIE_NAME="sid",

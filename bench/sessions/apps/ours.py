@@ -89,7 +89,9 @@ async def lifespan(_: Starlette) -> AsyncIterator[None]:
 
 
 app = Starlette(
-    routes=[Route(f"/{route.__name__}", route) for route in (fill, cart, put, login, me, slow, logout, plain)],
+    routes=[
+        Route(f"/{route.__name__}", route) for route in (fill, cart, put, login, me, slow, logout, plain)
+    ],
     lifespan=lifespan,
 )
 app.add_middleware(SessionMiddleware, sessions=sessions)

@@ -7,7 +7,6 @@ import os
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starsessions import SessionAutoloadMiddleware, SessionMiddleware, regenerate_session_id

@@ -15,6 +15,7 @@ from .ports import Seal
 from .records import Claim, Committed, Device, Draft, Ended, Record, Unreadable, hash_of, record_of
 from .redis_keys import Keys
 from .redis_link import Reply, ReplyError
+from .redis_policy import warn_of_eviction
 from .redis_replies import checked, hash_of_reply, number
 from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, words_of
 from .redis_server import Wire, pack
@@ -42,14 +43,19 @@ class RedisStore:
         self._limits = tuple(str(limit) for limit in limits)
         # A shopper comes back with the same ticket, and what to ask for it never changes.
         self._reads = lru_cache(REMEMBERED)(self._reading)
+        self._looking: asyncio.Task[None] | None = None
         self._touching: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
-        """Begin to connect."""
+        """Begin to connect, and look at the server's policy once it answers."""
         await self._wire.open()
+        self._looking = asyncio.create_task(warn_of_eviction(self._wire))
 
     async def close(self) -> None:
         """Let touches under way finish, then hang up."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
         if self._touching:
             await asyncio.wait(self._touching.values())
         await self._wire.close()

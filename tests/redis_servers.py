@@ -114,7 +114,9 @@ def redis_cluster(folder: Path, nodes: int = 3) -> Iterator[list[OwnRedis]]:
         for server, first, last in zip(servers, bounds, bounds[1:], strict=False):
             server.command("CLUSTER", "ADDSLOTSRANGE", first, last - 1)
             server.command("CLUSTER", "MEET", "127.0.0.1", servers[0].port)
-        wait_until(lambda: all(_is_whole(server, nodes) for server in servers), what="the cluster")
+        wait_until(
+            lambda: all(_is_whole(server, nodes) for server in servers), what="the cluster", within_s=90
+        )
         yield servers
 
 

@@ -47,6 +47,8 @@ class Cluster:
 
     async def call(self, *commands: Command) -> list[Reply]:
         """The replies in order; a redirected command did not run, so following is no second time."""
+        if not commands:
+            return []
         if not self._slots:
             await self._learned()
         replies: list[Reply] = [None] * len(commands)

@@ -116,6 +116,8 @@ class Server:
 
     async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
         """The replies; errors that concern the server rather than a command are `StoreUnavailable`."""
+        if not commands:
+            return []
         link = self._link
         if link is None or not link.usable:
             link = await self._linked()

@@ -17,7 +17,7 @@ from .redis_keys import Keys
 from .redis_link import Reply, ReplyError
 from .redis_policy import warn_of_eviction
 from .redis_replies import checked, hash_of_reply, number
-from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, words_of
+from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, limits_of, words_of
 from .redis_server import Wire, pack
 from .redis_users import Users
 from .tickets import REMEMBERED, new_ticket, ref_of, session_id, user_ref
@@ -39,8 +39,7 @@ class RedisStore:
         self.seal = seal
         self._keys = Keys(config.namespace)
         self._users = Users(wire, config, self._keys)
-        limits = (config.idle_ms, config.absolute_ms, LEASE_MS, config.max_fields, config.max_bytes)
-        self._limits = tuple(str(limit) for limit in limits)
+        self._limits = limits_of(config)
         # A shopper comes back with the same ticket, and what to ask for it never changes.
         self._reads = lru_cache(REMEMBERED)(self._reading)
         self._looking: asyncio.Task[None] | None = None

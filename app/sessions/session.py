@@ -143,12 +143,13 @@ class Session:
         user = await self.user()
         if user is None:
             return []
-        found = [
-            device
-            for store in self._sessions.stores
+        # Two stores in one Redis list the same sessions.
+        found = {
+            device.handle: device
+            for store in reversed(self._sessions.stores)
             for device in await store.devices(user, current=self._ticket)
-        ]
-        return sorted(found, key=lambda device: device.last_seen_at, reverse=True)
+        }
+        return sorted(found.values(), key=lambda device: device.last_seen_at, reverse=True)
 
     async def end_one(self, handle: str) -> bool:
         """End one session of this user; False when there is none with that handle."""
@@ -186,7 +187,7 @@ class Session:
         if self._pending:
             await self.commit()
         self._sealed = True
-        if self._ticket == self._shown:
+        if self._ticket == self._shown or await self._revoked_meanwhile():
             return None
         config = self._sessions.config
         if self._ticket is None:
@@ -203,6 +204,13 @@ class Session:
             if self._ticket is not None:
                 self._store = self._sessions.homes(self._ticket)[0]
         return self._shown
+
+    async def _revoked_meanwhile(self) -> bool:
+        # A ticket that was only renewed must not follow a logout into the browser.
+        ticket, store = self._ticket, self._store
+        return (
+            ticket is not None and not store.concurrent_writes and isinstance(await store.load(ticket), Ended)
+        )
 
     async def _loaded(self) -> Record | None:
         if self._looked:
@@ -236,6 +244,9 @@ class Session:
         return await self._begin(whole)
 
     async def _commit(self, ticket: str, whole: Changes) -> Mapping[str, int]:
+        if not self._store.concurrent_writes:
+            # The change is in the new ticket, which must still reach the browser.
+            self._unsealed()
         outcome = await self._store.commit(ticket, whole)
         if isinstance(outcome, Refused):
             raise outcome

@@ -13,7 +13,6 @@ from .cookies import cookie_values
 from .errors import Refused, StoreUnavailable
 from .ports import SessionStore
 from .records import Draft, Ended, Record
-from .tickets import SignedSeal
 
 _Value = TypeVar("_Value")
 
@@ -41,9 +40,8 @@ class Sessions:
     ) -> Sessions:
         """Without I/O; raises `ValueError` for a URL, key or limit that cannot work."""
         config = config or SessionConfig()
-        seal = SignedSeal(keys)
         urls = [url] if also_accept is None else [url, also_accept]
-        return cls([store_of(one, config, seal) for one in urls], config)
+        return cls([store_of(one, config, keys) for one in urls], config)
 
     @property
     def primary(self) -> SessionStore:

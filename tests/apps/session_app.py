@@ -16,7 +16,8 @@ from starlette.routing import Route
 from app.sessions import SessionConfig, SessionMiddleware, Sessions, session_of
 
 KEYS = ["current key of thirty-two bytes!!", "older key of thirty-two bytes too"]
-CONFIG = SessionConfig(namespace="test:session", cookie_secure=False)
+# More patient than the default: the tests share their machine with others.
+CONFIG = SessionConfig(namespace="test:session", cookie_secure=False, timeout=timedelta(seconds=1))
 
 
 async def plain(request: Request) -> JSONResponse:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from app.sessions.backends import store_of
 from app.sessions.config import SessionConfig
 from app.sessions.contract import RevokingContract, SessionsContract, StoreContract
 from app.sessions.ports import SessionStore
 from app.sessions.sessions import Sessions
-from app.sessions.tickets import SignedSeal
 from tests.redis_servers import own_redis, redis_6_2, redis_cluster, redis_with_sentinel
 
 KEYS = ["current key of thirty-two bytes!!", "older key of thirty-two bytes too"]
@@ -66,6 +69,11 @@ class Servers:
         pytest.fail(f"no server is called {name}")
 
 
+def pem(private: Ed25519PrivateKey | RSAPrivateKey) -> bytes:
+    """The key as openssl writes it."""
+    return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
 BACKENDS = ["memory", "valkey", "unix", "redis-6.2", "sentinel", "cluster"]
 
 
@@ -75,19 +83,54 @@ def session_url(request: pytest.FixtureRequest, servers: Servers) -> str:
     return servers.url(request.param)
 
 
-class TestStore(StoreContract, RevokingContract):
+class Opened:
+    """The backend and the layer on it, open."""
+
     @pytest.fixture
     async def store(self, session_url: str, config: SessionConfig) -> AsyncIterator[SessionStore]:
-        store = store_of(session_url, config, SignedSeal(KEYS))
+        store = store_of(session_url, config, KEYS)
         await store.open()
         yield store
         await store.close()
 
-
-class TestSessions(SessionsContract):
     @pytest.fixture
     async def sessions(self, session_url: str, config: SessionConfig) -> AsyncIterator[Sessions]:
         sessions = Sessions.from_url(session_url, keys=KEYS, config=config)
         await sessions.open()
         yield sessions
         await sessions.close()
+
+
+class TestStore(Opened, StoreContract, RevokingContract):
+    pass
+
+
+class TestSessions(Opened, SessionsContract):
+    pass
+
+
+class InTokens(Opened):
+    """JWT: a token lives 15 minutes at most, so that is its idle limit."""
+
+    @pytest.fixture(params=["HS256", "EdDSA", "RS256"])
+    def session_url(self, request: pytest.FixtureRequest, servers: Servers, tmp_path: Path) -> str:
+        url = f"jwt+{servers.url('valkey')}"
+        if request.param == "HS256":
+            return url
+        private = (
+            Ed25519PrivateKey.generate() if request.param == "EdDSA" else generate_private_key(65537, 2048)
+        )
+        (tmp_path / "key.pem").write_bytes(pem(private))
+        return f"{url}?key_files={tmp_path / 'key.pem'}"
+
+    @pytest.fixture
+    def idle_timeout(self) -> timedelta:
+        return timedelta(minutes=15)
+
+
+class TestJwtStore(InTokens, StoreContract, RevokingContract):
+    pass
+
+
+class TestJwtSessions(InTokens, SessionsContract):
+    pass

@@ -55,9 +55,9 @@ class KeyRing:
         """The key of that id."""
         return self._by_id.get(kid) if isinstance(kid, str) else None
 
-    def jwks(self) -> dict[str, list[dict[str, Any]]]:
+    def jwks(self) -> list[dict[str, Any]]:
         """The public keys as RFC 7517 has them; secrets are never among them."""
-        return {"keys": [key.public for key in self._by_id.values() if key.public]}
+        return [key.public for key in self._by_id.values() if key.public]
 
 
 def _secret(key: bytes) -> Key:

@@ -39,7 +39,7 @@ class JwtStore:
         self._wire = wire
         self._config = config
         self.seal: Seal = tokens
-        self._tokens = tokens
+        self.tokens = tokens
         self._keys = Keys(config.namespace)
         self._users = Users(wire, config, self._keys)
         self._limits = limits_of(config)
@@ -60,8 +60,8 @@ class JwtStore:
         if isinstance(found, Ended):
             return found
         record = _copy(found.record)
-        if self._config.now_ms() - record.seen_ms >= self._tokens.lifetime_ms // _RENEWALS:
-            record.ticket = self._tokens.write(record, found.jti)
+        if self._config.now_ms() - record.seen_ms >= self.tokens.lifetime_ms // _RENEWALS:
+            record.ticket = self.tokens.write(record, found.jti)
             record.seen_ms = self._config.now_ms()
             await self._note(record, found.jti)
         return record
@@ -113,7 +113,7 @@ class JwtStore:
 
     async def settle(self, claim: Claim) -> bool:
         """Turn the entry into a block."""
-        jti = self._tokens.read(claim.record.ticket).jti
+        jti = self.tokens.read(claim.record.ticket).jti
         block = f"{self._config.now_ms()}:rotated"
         words = claim.stamp, block, str(self._blocked_ms)
         (ended,) = checked(await SWAP.run(self._wire, self._entry(jti), *words))
@@ -123,13 +123,13 @@ class JwtStore:
 
     async def release(self, claim: Claim) -> None:
         """Take the entry away."""
-        jti = self._tokens.read(claim.record.ticket).jti
+        jti = self.tokens.read(claim.record.ticket).jti
         checked(await SWAP.run(self._wire, self._entry(jti), claim.stamp, "", "0"))
 
     async def end(self, ticket: str) -> None:
         """Block the token's id; only that must be acknowledged."""
         try:
-            token = self._tokens.read(ticket)
+            token = self.tokens.read(ticket)
         except Unverified:
             return
         name = _name(token.jti)
@@ -157,17 +157,17 @@ class JwtStore:
         """What the list says."""
         mine = None
         if current is not None and current.startswith(f"{KIND}."):
-            mine = _name(self._tokens.read(current).jti)
+            mine = _name(self.tokens.read(current).jti)
         return await self._users.devices(user, self._ref(user), current=mine)
 
     async def _judged(self, ticket: str, *, writing: bool) -> Token | Ended:
         try:
-            token = self._tokens.read(ticket)
+            token = self.tokens.read(ticket)
         except Unverified:
             return Ended()
         record, now = token.record, self._config.now_ms()
         # `exp` is in whole seconds, for others; the exact end is worked out.
-        ends_ms = min(token.exp_ms, record.seen_ms + self._tokens.lifetime_ms, record.ends_ms(self._config))
+        ends_ms = min(token.exp_ms, record.seen_ms + self.tokens.lifetime_ms, record.ends_ms(self._config))
         if ends_ms <= now or record.seen_ms > now + LEEWAY_MS:
             return Ended()
         entry, epoch_key = self._entry(token.jti), self._keys.epoch(self._ref(record.user or ""))
@@ -187,7 +187,7 @@ class JwtStore:
 
     def _fitting(self, record: Record, jti: str) -> str:
         try:
-            ticket = self._tokens.write(record, jti)
+            ticket = self.tokens.write(record, jti)
         except UnicodeDecodeError as binary:
             raise Refused("session", "holds bytes that are no text") from binary
         if len(ticket) > LONGEST:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from .backends import store_of
 from .config import SessionConfig
 from .cookies import cookie_values
-from .errors import Refused, StoreUnavailable
+from .errors import StoreUnavailable
 from .ports import SessionStore
 from .records import Draft, Ended, Record
 
@@ -89,12 +89,13 @@ class Sessions:
         claim = await store.claim(ticket)
         if isinstance(claim, Ended):
             return None
+        record = None
         try:
             record = await self.primary.create(draft(claim.record))
-        except (StoreUnavailable, Refused):
-            with suppress(StoreUnavailable):
-                await store.release(claim)
-            raise
+        finally:
+            if record is None:
+                with suppress(StoreUnavailable):
+                    await store.release(claim)
         if await store.settle(claim):
             return record
         await self.primary.end(record.ticket)

@@ -1,7 +1,7 @@
 """Sessions that travel in the cookie; Redis knows only who was revoked, and what to show in lists.
 
-`<namespace>:ended:<sha256 of the jti>`     string  the block list: when and how it ended, or who replaces it
-`<namespace>:sessions:<sha256 of the jti>`  hash    what the list of devices shows of a user's session
+`<namespace>:ended:<sha256 of the jti>`   string  the block list: when and how it ended, or who replaces it
+`<namespace>:tokens:<sha256 of the jti>`  hash    what the list of devices shows of a user's session
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class JwtStore:
         self._config = config
         self.seal: Seal = tokens
         self.tokens = tokens
-        self._keys = Keys(config.namespace)
+        self._keys = Keys(config.namespace, tokens=True)
         self._users = Users(wire, config, self._keys)
         self._limits = limits_of(config)
         # A request in flight may still renew a token that is about to end.
@@ -147,11 +147,13 @@ class JwtStore:
         checked(replies[:1])
         return True
 
-    async def end_all(self, user: str) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
         """Raise the epoch, which no older token survives."""
-        epoch = await self._users.revoke(self._ref(user))
-        await self._users.end_listed(self._ref(user))
-        return epoch
+        return await self._users.end_all(self._ref(user), epoch=epoch)
+
+    async def count(self) -> int | None:
+        """Nobody knows: they are in the browsers, until the absolute limit at the latest."""
+        return None
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """What the list says."""

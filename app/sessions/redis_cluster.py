@@ -62,6 +62,12 @@ class Cluster:
                 return replies
         raise StoreUnavailable("redirected too often")
 
+    async def count(self, pattern: str) -> int:
+        """How many keys match, on every node that holds slots."""
+        if not self._slots:
+            await self._learned()
+        return sum([await self._server(address).count(pattern) for address in dict.fromkeys(self._slots)])
+
     async def _round(
         self, commands: Sequence[Command], pending: dict[int, tuple[Address, bool]], replies: list[Reply]
     ) -> None:

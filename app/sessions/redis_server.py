@@ -28,6 +28,9 @@ class Wire(Protocol):
     async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
         """The replies to (key, packed command) in order; raises `StoreUnavailable` for what is no answer."""
 
+    async def count(self, pattern: str) -> int:
+        """How many keys match, on every server."""
+
     async def open(self) -> None:
         """Begin to connect; does not wait."""
 
@@ -126,6 +129,18 @@ class Server:
             if reply.__class__ is ReplyError and reply.code in _MOVED_ON:
                 link.abort(reply.code)
         return replies
+
+    async def count(self, pattern: str) -> int:
+        """How many keys match; the server is asked for a thousand at a time."""
+        found, cursor = 0, b"0"
+        while True:
+            (reply,) = await self.call((b"", pack("SCAN", cursor, "MATCH", pattern, "COUNT", 1000)))
+            if isinstance(reply, ReplyError):
+                raise StoreUnavailable(f"the server answers {reply.code}")
+            cursor, keys = reply
+            found += len(keys)
+            if cursor == b"0":
+                return found
 
     async def _linked(self) -> Link:
         connecting = self._connect()

@@ -152,12 +152,13 @@ class RedisStore:
             await self._wire.call(self._tracing(handle, "ended"), self._users.unlisting(ref, handle))
         return bool(ended)
 
-    async def end_all(self, user: str) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
         """Raise the epoch, which ends every session; then delete those that the index knows."""
-        ref = user_ref(self._config.namespace, user)
-        epoch = await self._users.revoke(ref)
-        await self._users.end_listed(ref)
-        return epoch
+        return await self._users.end_all(user_ref(self._config.namespace, user), epoch=epoch)
+
+    async def count(self) -> int | None:
+        """Look at every key, a thousand at a time."""
+        return await self._wire.count(self._keys.sessions)
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The index, checked session by session."""

@@ -74,28 +74,34 @@ class Session(Fields):
         ended = [await store.end_one(user, handle) for store in self._sessions.stores]
         return any(ended)
 
-    async def end_others(self) -> None:
-        """End every other session of this user; this one goes on under a new ticket."""
+    async def end_others(self) -> int:
+        """End every other session of this user; this one goes on under a new ticket.
+
+        Returns the epoch that ended them, 0 when nobody is logged in; see `Sessions.end_all`.
+        """
         self._unsealed()
         async with self._lock:
             record = await self._look()
             if record is None or record.user is None:
-                return
+                return 0
             user = record.user
             work = self._sessions.end_others(
                 self._store, record.ticket, user, lambda last: self._draft(user, last.fields, last=last)
             )
-            self._replace(await self._sessions.finish(work))
+            reissued, epoch = await self._sessions.finish(work)
+            self._replace(reissued)
+            return epoch
 
-    async def end_all(self) -> None:
-        """End every session of this user, this one too."""
+    async def end_all(self) -> int:
+        """End every session of this user, this one too; returns the epoch, 0 when nobody is logged in."""
         self._unsealed()
         async with self._lock:
             record = await self._look()
             if record is None or record.user is None:
-                return
-            await self._sessions.finish(self._sessions.end_all(record.user))
+                return 0
+            epoch = await self._sessions.finish(self._sessions.end_all(record.user))
             self._forget()
+            return epoch
 
     def _replace(self, record: Record | None) -> None:
         if record is None:

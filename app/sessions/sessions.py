@@ -103,17 +103,28 @@ class Sessions:
 
     async def end_others(
         self, store: SessionStore, ticket: str, user: str, draft: Callable[[Record], Draft]
-    ) -> Record | None:
-        """End every session of the user and reissue this one; None when it ended meanwhile."""
+    ) -> tuple[Record | None, int]:
+        """End every session of the user and reissue this one, None when it ended meanwhile; and the epoch."""
         claim = await store.claim(ticket)
         if isinstance(claim, Ended):
-            return None
-        await self.end_all(user)
-        return await self.primary.create(draft(claim.record))
+            return None, 0
+        epoch = await self.end_all(user)
+        return await self.primary.create(draft(claim.record)), epoch
 
-    async def end_all(self, user: str) -> int:
-        """End every session the user has by now, in every store; returns the new epoch."""
-        return max([await store.end_all(user) for store in self.stores])
+    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
+        """End every session the user has by now, in every store; returns the epoch that ended them.
+
+        Keep the epoch where it is safe, and give it again after the store was emptied or failed over: that
+        ends what was ended then, and nothing that began after it.
+        """
+        return max([await store.end_all(user, epoch=epoch) for store in self.stores])
+
+    async def counts(self) -> Sequence[int | None]:
+        """How many sessions live in each store, None where nobody knows.
+
+        The second store can go when its count is 0, or the absolute limit after the change at the latest.
+        """
+        return [await store.count() for store in self.stores]
 
     async def finish(self, work: Coroutine[Any, Any, _Value]) -> _Value:
         """Do work of several steps to its end even when the request that asked for it is cancelled."""

@@ -109,6 +109,12 @@ class Session:
         """Write what was set so far."""
         await self.change(_NOTHING)
 
+    async def reload(self) -> None:
+        """Look again at what is stored, after another request changed it; what was set so far stays pending."""
+        async with self._lock:
+            self._looked = False
+            await self._look()
+
     async def login(self, user: str) -> None:
         """Make the session the user's, under a new ticket.
 

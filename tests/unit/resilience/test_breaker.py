@@ -151,9 +151,9 @@ def test_an_open_breaker_refuses_and_says_when_to_come_back(bench: Bench) -> Non
 
 def test_the_cool_down_ends_exactly_on_time(bench: Bench) -> None:
     breaker = opened(bench)
-    bench.clock.sleep(9.999)
+    bench.clock.sleep(9.75)
     assert state_of(breaker) is State.OPEN
-    bench.clock.sleep(0.001)
+    bench.clock.sleep(0.25)
     assert state_of(breaker) is State.HALF_OPEN
 
 
@@ -240,6 +240,32 @@ def test_half_open_lets_only_the_permitted_probes_go(bench: Bench) -> None:
     refusal(breaker)
 
 
+@pytest.mark.parametrize(("permitted", "back", "out"), [(2, 1, 1), (4, 2, 2), (4, 1, 3), (4, 3, 1)])
+def test_places_are_counted_over_probes_that_are_back_and_probes_that_are_out(
+    bench: Bench, permitted: int, back: int, out: int
+) -> None:
+    breaker = half_opened(bench, permitted_number_of_calls_in_half_open_state=permitted)
+    succeed(breaker, back)
+    for _ in range(out):
+        breaker.admit()
+    refusal(breaker)
+
+
+@pytest.mark.parametrize("leaver", [0, 1, 2])
+def test_each_probe_gives_back_its_own_place(bench: Bench, leaver: int) -> None:
+    breaker = half_opened(bench)
+    probes = []
+    for _ in range(3):
+        probes.append(breaker.admit())
+        bench.clock.sleep(1)
+    breaker.settle(probes.pop(leaver), "ignored")
+    breaker.admit()
+    refusal(breaker)
+    for probe in probes:
+        breaker.settle(probe, "successful")
+    assert state_of(breaker) is State.HALF_OPEN
+
+
 def test_probes_that_succeed_close_it(bench: Bench) -> None:
     breaker = half_opened(bench)
     succeed(breaker, 2)
@@ -286,9 +312,9 @@ def test_an_ignored_probe_gives_its_place_back_and_the_round_reaches_a_verdict(b
 def test_a_lost_probe_ends_the_round_by_its_deadline(bench: Bench) -> None:
     breaker = half_opened(bench)
     lost = breaker.admit()
-    bench.clock.sleep(29.999)
+    bench.clock.sleep(29.75)
     assert state_of(breaker) is State.HALF_OPEN
-    bench.clock.sleep(0.001)
+    bench.clock.sleep(0.25)
     assert state_of(breaker) is State.OPEN
     assert refusal(breaker).retry_after_s == pytest.approx(20)
     assert bench.told() == ["StateTransition", "CallNotPermitted"]
@@ -335,9 +361,9 @@ def test_forced_open_refuses_until_the_order_expires_and_then_probes(bench: Benc
     breaker = bench.breaker()
     breaker.hold(State.FORCED_OPEN, for_s=600)
     assert refusal(breaker).retry_after_s == pytest.approx(600)
-    bench.clock.sleep(599.999)
+    bench.clock.sleep(599.75)
     assert refusal(breaker).state == "FORCED_OPEN"
-    bench.clock.sleep(0.001)
+    bench.clock.sleep(0.25)
     assert state_of(breaker) is State.HALF_OPEN
     for _ in range(3):
         breaker.admit()

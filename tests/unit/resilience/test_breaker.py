@@ -124,6 +124,16 @@ def test_a_call_just_under_the_slow_threshold_is_not_slow(bench: Bench) -> None:
     assert breaker.snapshot().window.slow == 0
 
 
+def test_just_under_the_slow_threshold_it_stays_closed(bench: Bench) -> None:
+    breaker = bench.breaker(slow_call_rate_threshold=50.1)
+    succeed(breaker, 2)
+    tickets = [breaker.admit() for _ in range(2)]
+    bench.clock.sleep(5)
+    for ticket in tickets:
+        breaker.settle(ticket, "successful")
+    assert state_of(breaker) is State.CLOSED
+
+
 def test_ignored_outcomes_neither_open_it_nor_hide_failures(bench: Bench) -> None:
     breaker = bench.breaker()
     for _ in range(50):
@@ -335,6 +345,32 @@ def test_the_oldest_probe_sets_the_deadline_of_the_round(bench: Bench) -> None:
     assert state_of(breaker) is State.HALF_OPEN, "nobody is out, so nothing got lost"
 
 
+def test_one_lost_probe_is_enough_however_young_the_others_are(bench: Bench) -> None:
+    breaker = half_opened(bench)
+    breaker.admit()
+    bench.clock.sleep(20)
+    breaker.admit()
+    bench.clock.sleep(10)
+    assert state_of(breaker) is State.OPEN
+
+
+def test_a_large_round_has_as_many_places(bench: Bench) -> None:
+    breaker = half_opened(bench, permitted_number_of_calls_in_half_open_state=300)
+    probes = [breaker.admit() for _ in range(300)]
+    refusal(breaker)
+    for probe in probes:
+        breaker.settle(probe, "successful")
+    assert state_of(breaker) is State.CLOSED
+
+
+def test_after_hundreds_of_changes_results_still_count(bench: Bench) -> None:
+    breaker = bench.breaker()
+    for _ in range(300):
+        breaker.reset()
+    fail(breaker, 2)
+    assert state_of(breaker) is State.OPEN
+
+
 def test_a_result_at_the_deadline_comes_too_late(bench: Bench) -> None:
     breaker = half_opened(bench, permitted_number_of_calls_in_half_open_state=1)
     probe = breaker.admit()
@@ -398,7 +434,9 @@ def test_metrics_only_never_refuses_but_tells(bench: Bench) -> None:
     bench.events.clear()
     fail(breaker)
     assert FailureRateExceeded not in map(type, bench.events)
-    fail(breaker, 9)
+    fail(breaker)
+    assert FailureRateExceeded in map(type, bench.events)
+    fail(breaker, 8)
     assert state_of(breaker) is State.METRICS_ONLY
     assert bench.events.count(FailureRateExceeded(name="reviews", rate=100.0)) == 1, "told once"
     assert breaker.snapshot().failure_rate == 100
@@ -471,11 +509,20 @@ def test_only_the_three_states_can_be_held(bench: Bench) -> None:
         bench.breaker().hold(State.CLOSED)  # type: ignore[arg-type]  # that is the point
 
 
-def test_an_operator_may_name_the_state_in_plain_text(bench: Bench) -> None:
+@pytest.mark.parametrize("name", ["FORCED_OPEN", "DISABLED", "METRICS_ONLY"])
+def test_an_operator_may_name_the_state_in_plain_text(bench: Bench, name: str) -> None:
     breaker = bench.breaker()
-    breaker.hold("METRICS_ONLY")  # type: ignore[arg-type]  # as it comes from a command line
-    assert state_of(breaker) is State.METRICS_ONLY
+    for _ in range(2):
+        breaker.hold(name)  # type: ignore[arg-type]  # as it comes from a command line
+        assert breaker.state.name == name
+    assert bench.told() == ["StateTransition"]
+
+
+def test_renewing_in_plain_text_keeps_the_counts_too(bench: Bench) -> None:
+    breaker = bench.breaker()
+    breaker.hold(State.METRICS_ONLY)
     fail(breaker)
+    breaker.hold("METRICS_ONLY")  # type: ignore[arg-type]  # as it comes from a command line
     assert breaker.snapshot().window.calls == 1
 
 
@@ -542,6 +589,21 @@ def test_late_results_are_told_as_not_counted(bench: Bench) -> None:
     assert bench.events == [
         Success(name="reviews", duration_s=6.0, slow=True, counted=False),
         Error(name="reviews", duration_s=6.0, slow=True, counted=False, error=error),
+    ]
+
+
+def test_every_transition_is_told(bench: Bench) -> None:
+    breaker = half_opened(bench)
+    succeed(breaker, 3)
+    breaker.hold(State.FORCED_OPEN)
+    breaker.hold(State.DISABLED)
+    breaker.release()
+    moves = [(event.before, event.after) for event in bench.events if isinstance(event, StateTransition)]
+    assert moves == [
+        ("HALF_OPEN", "CLOSED"),
+        ("CLOSED", "FORCED_OPEN"),
+        ("FORCED_OPEN", "DISABLED"),
+        ("DISABLED", "CLOSED"),
     ]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from app.cli.exits import EPILOG
+from app.fleet.errors import PortInUse
 
 
 class Service(StrEnum):
@@ -28,7 +29,10 @@ def serve(
     # The other commands need not wait for the whole shop to be imported.
     from app.main import serve_shop
 
-    return {Service.shop: serve_shop}[service](host, port)
+    try:
+        return {Service.shop: serve_shop}[service](host, port)
+    except OSError as error:
+        raise PortInUse(f"cannot listen on {host}:{port}: {error.strerror}") from error
 
 
 def register(cli: typer.Typer) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from .changes import Changes
+from .config import LEASE_MS, SessionConfig
 from .redis_link import Reply, ReplyError
 from .redis_server import Wire, pack
 
@@ -28,6 +29,7 @@ class Script:
         return replies
 
 
+BLOCK = Script("block")
 CLAIM = Script("claim")
 COMMIT = Script("commit")
 CREATE = Script("create")
@@ -35,6 +37,13 @@ END_ONE = Script("end_one")
 EPOCH = Script("epoch")
 REVOKE = Script("revoke")
 SETTLE = Script("settle")
+SWAP = Script("swap")
+
+
+def limits_of(config: SessionConfig) -> tuple[str, ...]:
+    """The limits as commit.lua takes them, after the time."""
+    limits = (config.idle_ms, config.absolute_ms, LEASE_MS, config.max_fields, config.max_bytes)
+    return tuple(str(limit) for limit in limits)
 
 
 def words_of(changes: Changes) -> list[str | bytes]:

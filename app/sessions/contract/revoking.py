@@ -68,6 +68,25 @@ class RevokingContract(Backend):
         epochs = [await store.end_all("user:1") for _ in range(20)]
         assert epochs == sorted(set(epochs))
 
+    async def test_an_epoch_given_again_ends_what_it_ended_and_nothing_after(
+        self, store: SessionStore, clock: Clock
+    ) -> None:
+        before = await store.create(of("user:1"))
+        clock.advance(timedelta(seconds=1))
+        epoch = await store.end_all("user:1")
+        after = await store.create(of("user:1"))
+        for _ in range(2):
+            assert await store.end_all("user:1", epoch=epoch) == epoch
+            assert await is_over(store, before.ticket)
+            assert (await live(store, after.ticket)).user == "user:1"
+        assert await store.end_all("user:1", epoch=epoch - 1) == epoch
+
+    async def test_sessions_are_counted_where_they_can_be(self, store: SessionStore) -> None:
+        created = [await store.create(of("user:1")), await store.create(Draft(fields={"a": b"1"}))]
+        assert await store.count() in {2, None}
+        await store.end(created[0].ticket)
+        assert await store.count() in {1, None}
+
     async def test_logins_racing_the_end_of_all_are_over_or_from_after_it(self, store: SessionStore) -> None:
         for _ in range(10):
             *created, epoch = await asyncio.gather(

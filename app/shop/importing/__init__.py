@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from app.shop.catalog import Picture
 from app.shop.importing.bodies import plain, sanitised
-from app.shop.importing.exporting import write_catalogue
+from app.shop.importing.exporting import CatalogueWriter, write_catalogue
 from app.shop.importing.files import CatalogueFile, Progress
 from app.shop.importing.imports import ImportCatalogue, Imported, Imports, Kept, SkusTaken, TakenSku
 from app.shop.importing.records import (
@@ -23,6 +23,7 @@ from app.shop.importing.terms import Terms, checked_terms
 
 __all__ = [
     "CatalogueFile",
+    "CatalogueWriter",
     "FileRefused",
     "ImportCatalogue",
     "ImportSummary",

@@ -84,6 +84,7 @@ class Offer:
     name: str
     price: int
     stock: int
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

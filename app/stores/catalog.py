@@ -104,6 +104,7 @@ class SqlCatalog:
                 sellable.label("stock"),
                 products.c.slug,
                 products.c.name,
+                _PICTURES.label("pictures"),
             )
             .join(products)
             .where(variants.c.sku == any_(literal(wanted, ARRAY(Text))), products.c.visible)
@@ -146,7 +147,7 @@ def _product(rows: Sequence[AnyRow]) -> Product:
         body=first.body_html,
         category_slug=first.category_slug,
         vendor=first.vendor,
-        pictures=[Picture(source=source, alt=alt) for source, alt in first.pictures or ()],
+        pictures=_pictures(first),
     )
 
 
@@ -163,4 +164,9 @@ def _offer(row: AnyRow) -> Offer:
         name=full_name(row.name, row.variant),
         price=row.price,
         stock=row.stock,
+        picture=next(iter(_pictures(row)), None),
     )
+
+
+def _pictures(row: AnyRow) -> Sequence[Picture]:
+    return [Picture(source=source, alt=alt) for source, alt in row.pictures or ()]

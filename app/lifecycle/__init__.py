@@ -1,0 +1,27 @@
+"""A process that can be taken out of a balancer without anybody noticing.
+
+    lifecycle = Lifecycle(LifecycleConfig(drain_delay=timedelta(seconds=8)))
+    app.add_middleware(Probes, lifecycle=lifecycle)      # /health/liveness, /health/readiness
+    raise SystemExit(serve(app, lifecycle, host="127.0.0.1", port=8000))
+
+SIGTERM: readiness says 503 and every answer `Connection: close` at once, while everyone is still served for
+`drain_delay`; then the listener closes, what is in flight finishes within `shutdown_grace`, the application's
+lifespan ends, and the process exits 0. SIGQUIT is for whoever has already taken the process out of its balancer:
+the same without the delay. A second signal forces.
+"""
+
+from .in_flight import InFlight
+from .phase import Lifecycle, LifecycleConfig, Phase
+from .probes import LIVENESS, READINESS, Probes
+from .server import serve
+
+__all__ = [
+    "LIVENESS",
+    "READINESS",
+    "InFlight",
+    "Lifecycle",
+    "LifecycleConfig",
+    "Phase",
+    "Probes",
+    "serve",
+]

@@ -33,7 +33,11 @@ class CartLines:
 
 
 class Cart(Protocol):
-    """One shopper's cart. Raises `Unavailable` when the store is away, `CartLimit` at a limit."""
+    """One shopper's cart.
+
+    Raises `Unavailable` when the store is away, `CartLimit` at a limit: `at_most` of it is 0 where the
+    cart has no room for another line.
+    """
 
     async def read(self) -> CartLines:
         """The lines; creates nothing for those who have none."""
@@ -122,10 +126,12 @@ class AddToCart:
 
     async def __call__(self, cart: Cart, sku: Sku, quantity: int) -> int:
         """The line's new quantity; raises `Invalid`, `NotFound`, `OutOfStock`, `CartLimit`."""
-        offer = await _offer(self.offers, sku)
         if quantity < 1:
             raise Invalid("quantity", "must be at least 1", code="quantity_invalid")
-        return await cart.add(sku, quantity, at_most=_most(offer))
+        most = _most(await _offer(self.offers, sku))
+        if quantity > most:
+            raise CartLimit(sku, at_most=most)
+        return await cart.add(sku, quantity, at_most=most)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ PAGE_MOST: Final = 10_000
 PAGE_SIZE_MOST: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # without slots: Python 3.11 cannot make a `Page[T]` with them
 class Page(Generic[T]):
     """`items` of page `page` (from 1), `page_size` to a page, of `total` in all."""
 

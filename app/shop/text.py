@@ -1,4 +1,4 @@
-"""What people type, made safe to keep and easy to find."""
+"""What people type, made safe to keep."""
 
 from __future__ import annotations
 
@@ -45,29 +45,3 @@ def _is_text(char: str) -> bool:
 def storable(text: str, *, most: int = 1000) -> bool:
     """Whether a database could hold it at all; what it cannot hold, it does not have."""
     return len(text) <= most and not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
-
-
-def searchable(text: str) -> str:
-    """The text as searches compare it: no case, no marks, đ as d, single blanks; NFC and NFD alike."""
-    letters = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    bare = "".join(char for char in letters if unicodedata.category(char) != "Mn").replace("đ", "d")
-    return " ".join(bare.split())
-
-
-_ALPHABET: Final = "aăâbcdđeêfghijklmnoôơpqrstuưvwxyz"
-_LETTERS: Final = {letter: chr(0x100 + place) for place, letter in enumerate(_ALPHABET)}
-_TONES: Final = {tone: chr(place) for place, tone in enumerate("\u0300\u0309\u0303\u0301\u0323", start=1)}
-"""The order of Vietnamese dictionaries: level, grave, hook, tilde, acute, dot below."""
-
-
-def name_order(name: str) -> str:
-    """A key that sorts names as Vietnamese dictionaries do: Đ after D, Ă after A, tones last of all."""
-    letters: list[str] = []
-    tones: list[str] = []
-    for char in unicodedata.normalize("NFC", name).casefold():
-        parts = unicodedata.normalize("NFD", char)
-        tone = "".join(_TONES.get(part, "") for part in parts)
-        letter = unicodedata.normalize("NFC", "".join(part for part in parts if part not in _TONES))
-        letters.append(_LETTERS.get(letter, letter))
-        tones.append(tone or "\x00")
-    return "".join(letters) + "\x00" + "".join(tones)

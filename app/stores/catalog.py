@@ -11,7 +11,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.shop.catalog import Category, Offer, Product, ProductQuery, ProductSummary, Sku, Variant
 from app.shop.paging import Page, offset_of
-from app.shop.text import name_order, searchable, storable
+from app.shop.text import storable
+from app.shop.vietnamese import collation_key, folded
 from app.stores.database import AnyRow, AnySelect, Database
 from app.stores.tables import categories, products, variants
 
@@ -21,7 +22,7 @@ SEARCH_MOST: Final = 200
 
 def search_text(*, name: str, category: str, skus: Iterable[Sku]) -> str:
     """What a product is found by: its name first, so that a match at the beginning is one of the name."""
-    return searchable(" ".join((name, category, *skus)))
+    return folded(" ".join((name, category, *skus)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ class SqlCatalog:
             .group_by(categories.c.id)
         )
         found = [Category(slug=row.slug, name=row.name, products=row.products) for row in rows]
-        return sorted(found, key=lambda category: name_order(category.name))
+        return sorted(found, key=lambda category: collation_key(category.name))
 
     async def product(self, slug: str) -> Product | None:
         """One query: a row for each variant, each with the product's own columns."""
@@ -142,7 +143,7 @@ def _summaries(query: ProductQuery, matching: ColumnElement[bool], offset: int) 
 
 
 def _words(query: ProductQuery) -> list[str]:
-    return searchable(query.text[:SEARCH_MOST]).split()
+    return folded(query.text[:SEARCH_MOST]).split()
 
 
 def _matching(query: ProductQuery) -> ColumnElement[bool]:

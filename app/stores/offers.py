@@ -49,6 +49,10 @@ class OffersSnapshot:
         self._reading = _Batch()
         self._next = _Batch()
 
+    def __len__(self) -> int:
+        """How many SKUs are kept."""
+        return len(self._entries)
+
     async def __call__(self, skus: Iterable[Sku]) -> Mapping[Sku, Offer]:
         """The offers of those SKUs that the shop sells."""
         oldest = self._clock() - self._max_age_s

@@ -36,7 +36,7 @@ class ArgonPasswords:
     def __init__(self, config: PasswordConfig) -> None:
         self._hasher = PasswordHasher(time_cost=config.passes, memory_cost=config.memory_kib, parallelism=1)
         self._threads = CapacityLimiter(config.threads)
-        self._queue = config.queue
+        self._room = config.threads + config.queue
         self._nobody = self._hasher.hash(secrets.token_hex())
 
     async def hash(self, password: str) -> str:
@@ -60,6 +60,10 @@ class ArgonPasswords:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Run it in the compartment; raises `Unavailable` when its queue is full."""
-        if self._threads.statistics().tasks_waiting >= self._queue:
+        if self._room == 0:
             raise Unavailable("the log-in")
-        return await to_thread.run_sync(work, limiter=self._threads)
+        self._room -= 1
+        try:
+            return await to_thread.run_sync(work, limiter=self._threads)
+        finally:
+            self._room += 1

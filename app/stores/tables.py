@@ -79,7 +79,7 @@ variants: Final = Table(
     Column("price", BigInteger, nullable=False),
     Column("stock", Integer, nullable=False),
     Column("options", JSONB, nullable=False, server_default=text("'{}'")),
-    # 64 bytes: a longer name of a field costs a session's hash its compact form.
+    # The SKU is the name of a field in the session; Redis keeps a hash compact up to 64 bytes of name.
     CheckConstraint("octet_length(sku) BETWEEN 1 AND 64", name="sku"),
     CheckConstraint("price BETWEEN 0 AND 1000000000000", name="price"),
     CheckConstraint("stock >= 0", name="stock"),

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
+from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import select
+from sqlalchemy.engine import make_url
 
+from app.fleet.postgres import PostgresServer
 from app.shop.accounts import Account, checked_registration
 from app.shop.orders import OrderRequest, Shipping
 from app.stores.accounts import SqlAccounts
@@ -23,10 +29,31 @@ Stock = Callable[[str], Awaitable[int]]
 Ordering = Callable[..., OrderRequest]
 
 
+@pytest.fixture(scope="session")
+def migrated(postgres_server: PostgresServer) -> str:
+    """The name of a database with all tables, which the tests copy."""
+    with admin_of(postgres_server) as admin:
+        admin.execute("CREATE DATABASE migrated")
+    migrate(postgres_server.url("migrated"))
+    return "migrated"
+
+
 @pytest.fixture
-def database_url(empty_database_url: str) -> str:
-    migrate(empty_database_url)
-    return empty_database_url
+def database_url(postgres_server: PostgresServer, migrated: str) -> Iterator[str]:
+    """A database of this test alone, with all tables."""
+    name = f"shop_{secrets.token_hex(6)}"
+    with admin_of(postgres_server) as admin:
+        admin.execute(f"CREATE DATABASE {name} TEMPLATE {migrated}".encode())
+    yield postgres_server.url(name)
+    with admin_of(postgres_server) as admin:
+        admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+@contextmanager
+def admin_of(server: PostgresServer) -> Iterator[psycopg.Connection[Any]]:
+    plain = make_url(server.url()).set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain, autocommit=True) as connection:
+        yield connection
 
 
 @pytest.fixture

@@ -1,0 +1,36 @@
+"""`chopho serve`: one process of the shop, as the fleet, systemd and containers run it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from app.cli.exits import EPILOG
+
+
+class Service(StrEnum):
+    """What can be served."""
+
+    shop = "shop"
+
+
+def serve(
+    service: Annotated[Service, typer.Argument(help="What to serve.")] = Service.shop,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
+) -> int:
+    """Serve one replica, configured by CHOPHO_ variables, until SIGTERM drains it.
+
+    Exit codes of its own: 1 a second signal forced it, 3 it could not start.
+    """
+    # The other commands need not wait for the whole shop to be imported.
+    from app.main import serve_shop
+
+    return {Service.shop: serve_shop}[service](host, port)
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command."""
+    cli.command(epilog=EPILOG)(serve)

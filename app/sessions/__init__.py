@@ -1,0 +1,33 @@
+"""Sessions for any ASGI app: opaque signed cookies, atomic commits, revocation that wins.
+
+sessions = Sessions.from_url("redis://localhost", keys=[SECRET])
+app.add_middleware(SessionMiddleware, sessions=sessions)
+session = session_of(request)
+"""
+
+from .changes import Changes, Step
+from .config import SessionConfig
+from .errors import Refused, SessionEnded, SessionError, StoreUnavailable, TooLarge, TooLate
+from .middleware import SessionMiddleware, session_of
+from .pending import JSON
+from .records import Device
+from .session import Session
+from .sessions import Sessions
+
+__all__ = [
+    "JSON",
+    "Changes",
+    "Device",
+    "Refused",
+    "Session",
+    "SessionConfig",
+    "SessionEnded",
+    "SessionError",
+    "SessionMiddleware",
+    "Sessions",
+    "Step",
+    "StoreUnavailable",
+    "TooLarge",
+    "TooLate",
+    "session_of",
+]

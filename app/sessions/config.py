@@ -1,0 +1,75 @@
+"""What a session layer needs to be told; everything has a safe default."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+LEASE_MS: Final = 2_000
+"""A rotation that takes longer than this is taken for dead and its session lives on; one takes milliseconds, or three timeouts."""
+
+FLIGHT_MS: Final = 120_000
+"""How long an ended session is remembered as ended: longer than any request is in flight."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConfig:
+    """Names, limits and the clock. `timeout` bounds each wait for the store, connecting included."""
+
+    namespace: str = "session"
+    idle_timeout: timedelta = timedelta(minutes=30)
+    absolute_timeout: timedelta = timedelta(hours=12)
+    cookie_name: str = "session"
+    cookie_secure: bool = True
+    # Rendering the 503 must fit between this and the promised 300 ms.
+    timeout: timedelta = timedelta(milliseconds=250)
+    # Both keep a session in Redis' compact encoding and a commit's cost small.
+    max_fields: int = 200
+    max_bytes: int = 16 * 1024
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, at construction."""
+        if not _NAME.fullmatch(self.cookie_name):
+            raise ValueError(f"cookie_name: {self.cookie_name!r} is not a plain cookie name")
+        if not self.namespace or set(self.namespace) & set("{} \r\n"):
+            raise ValueError(f"namespace: {self.namespace!r} cannot prefix a key")
+        if not timedelta(0) < self.idle_timeout <= self.absolute_timeout:
+            raise ValueError("idle_timeout must be positive and no longer than absolute_timeout")
+        if self.timeout <= timedelta(0):
+            raise ValueError("timeout must be positive")
+
+    @property
+    def cookie(self) -> str:
+        """The cookie's whole name; the prefix makes browsers refuse one set by a sister domain."""
+        return f"__Host-{self.cookie_name}" if self.cookie_secure else self.cookie_name
+
+    @property
+    def idle_ms(self) -> int:
+        """The sliding limit."""
+        return milliseconds(self.idle_timeout)
+
+    @property
+    def absolute_ms(self) -> int:
+        """The hard limit."""
+        return milliseconds(self.absolute_timeout)
+
+    @property
+    def touch_ms(self) -> int:
+        """A session is touched at most once in this time: 5 % of the idle limit."""
+        return self.idle_ms // 20
+
+    def now_ms(self) -> int:
+        """The injected clock in whole milliseconds."""
+        return int(self.clock() * 1000)
+
+
+def milliseconds(span: timedelta) -> int:
+    """The whole span, days too."""
+    return max(1, span // timedelta(milliseconds=1))

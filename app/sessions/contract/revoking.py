@@ -1,0 +1,115 @@
+"""What every store promises about all sessions of a user."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from ..changes import Changes
+from ..config import SessionConfig
+from ..ports import SessionStore
+from ..records import Draft, Ended, Record
+from .clock import Clock
+from .storing import Backend, committed, is_over, live
+
+
+def of(user: str, device: str = "Firefox") -> Draft:
+    """A session of the user."""
+    return Draft(fields={"a": b"1"}, user=user, device=device)
+
+
+class RevokingContract(Backend):
+    """Listing and ending the sessions of a user."""
+
+    async def test_the_list_shows_the_users_live_sessions(self, store: SessionStore, clock: Clock) -> None:
+        first = await store.create(of("user:1", "Firefox"))
+        clock.advance(timedelta(seconds=1))
+        second = await store.create(of("user:1", "Chrome"))
+        ended = await store.create(of("user:1", "Safari"))
+        await store.create(of("user:2", "Edge"))
+        await store.create(Draft(fields={"a": b"1"}))
+        await store.end(ended.ticket)
+        devices = await store.devices("user:1", current=first.ticket)
+        assert [(d.device, d.current) for d in devices] == [("Chrome", False), ("Firefox", True)]
+        assert len({device.handle for device in devices} | {first.ticket, second.ticket}) == 4
+
+    async def test_ended_by_its_handle_only_by_its_own_user(self, store: SessionStore) -> None:
+        mine, other = await store.create(of("user:1")), await store.create(of("user:1"))
+        (handle,) = [d.handle for d in await store.devices("user:1", current=mine.ticket) if d.current]
+        assert not await store.end_one("user:2", handle)
+        assert not await store.end_one("user:1", "0" * 64)
+        assert await store.end_one("user:1", handle)
+        assert not await store.end_one("user:1", handle)
+        assert await is_over(store, mine.ticket)
+        assert (await live(store, other.ticket)).user == "user:1"
+
+    async def test_all_sessions_of_the_user_end_and_nobody_elses(self, store: SessionStore) -> None:
+        mine = [await store.create(of("user:1")) for _ in range(3)]
+        other = await store.create(of("user:2"))
+        await store.end_all("user:1")
+        assert [await is_over(store, one.ticket) for one in mine] == [True] * 3
+        assert await store.devices("user:1", current=None) == []
+        assert (await live(store, other.ticket)).user == "user:2"
+
+    async def test_a_login_after_the_end_of_all_lives(self, store: SessionStore) -> None:
+        for _ in range(20):
+            await store.end_all("user:1")
+            after = await store.create(of("user:1"))
+            assert (await live(store, after.ticket)).user == "user:1"
+
+    async def test_no_write_to_a_revoked_session_is_reported_done(self, store: SessionStore) -> None:
+        session = await store.create(of("user:1"))
+        await live(store, session.ticket)
+        await store.end_all("user:1")
+        assert isinstance(await store.commit(session.ticket, Changes(put={"a": b"2"})), Ended)
+        assert isinstance(await store.claim(session.ticket), Ended)
+
+    async def test_epochs_only_rise(self, store: SessionStore) -> None:
+        epochs = [await store.end_all("user:1") for _ in range(20)]
+        assert epochs == sorted(set(epochs))
+
+    async def test_logins_racing_the_end_of_all_are_over_or_from_after_it(self, store: SessionStore) -> None:
+        for _ in range(10):
+            *created, epoch = await asyncio.gather(
+                *(store.create(of("user:1")) for _ in range(5)),
+                store.end_all("user:1"),
+                *(store.create(of("user:1")) for _ in range(0)),
+            )
+            assert isinstance(epoch, int)
+            for record in created:
+                assert isinstance(record, Record)
+                assert await is_over(store, record.ticket) == (record.epoch < epoch)
+
+    async def test_a_use_under_way_never_brings_a_revoked_session_back(
+        self, store: SessionStore, clock: Clock, config: SessionConfig
+    ) -> None:
+        for _ in range(10):
+            session = await store.create(of("user:1"))
+            clock.advance(config.idle_timeout * 0.5)
+            await asyncio.gather(
+                store.load(session.ticket),
+                store.end_all("user:1"),
+                store.commit(session.ticket, Changes(put={"a": b"2"})),
+                store.load(session.ticket),
+            )
+            assert await is_over(store, session.ticket)
+
+    async def test_parallel_logins_are_all_listed(self, store: SessionStore) -> None:
+        created = await asyncio.gather(*(store.create(of("user:1")) for _ in range(20)))
+        assert len(await store.devices("user:1", current=None)) == 20
+        ending = [store.end(record.ticket) for record in created[:10]]
+        starting = [store.create(of("user:1")) for _ in range(10)]
+        await asyncio.gather(*ending, *starting)
+        assert len(await store.devices("user:1", current=None)) == 20
+
+    async def test_a_used_session_stays_in_the_list(
+        self, store: SessionStore, clock: Clock, config: SessionConfig
+    ) -> None:
+        session = await store.create(of("user:1"))
+        ticket = session.ticket
+        for _ in range(3):
+            clock.advance(config.idle_timeout * 0.6)
+            ticket = (await committed(store, ticket, Changes(put={"a": b"1"}))).ticket
+        (device,) = await store.devices("user:1", current=ticket)
+        assert device.current
+        assert device.last_seen_at > device.created_at

@@ -1,0 +1,77 @@
+"""What a request set, removed or changed inside a value, until it is written."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+import orjson
+
+from .changes import Changes
+
+_log = logging.getLogger(__name__)
+
+JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+"""What a field may hold."""
+
+_NOTHING = Changes()
+
+
+class Pending:
+    """The changes of one request that are not stored yet, and the values it holds in its hands."""
+
+    __slots__ = ("_drop", "_handed", "_put")
+
+    def __init__(self) -> None:
+        self._put: dict[str, bytes] = {}
+        self._drop: set[str] = set()
+        self._handed: dict[str, tuple[bytes, JSON]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._put or self._drop or self._handed)
+
+    def put(self, name: str, value: JSON) -> None:
+        """Set a field; raises `TypeError` for what JSON cannot say, `Refused` for a name that cannot be."""
+        encoded = orjson.dumps(value)
+        Changes(put={name: encoded}).check()
+        self._handed.pop(name, None)
+        self._drop.discard(name)
+        self._put[name] = encoded
+
+    def drop(self, name: str) -> None:
+        """Remove a field."""
+        self._handed.pop(name, None)
+        self._put.pop(name, None)
+        self._drop.add(name)
+
+    def names(self, stored: Mapping[str, bytes]) -> set[str]:
+        """The fields there are by now."""
+        return (stored.keys() - self._drop) | self._put.keys()
+
+    def value(self, stored: Mapping[str, bytes], name: str, default: JSON) -> JSON:
+        """The field's value by now; one and the same object each time, so that changes inside it are seen."""
+        if name in self._handed:
+            return self._handed[name][1]
+        encoded = None if name in self._drop else self._put.get(name, stored.get(name))
+        if encoded is None:
+            return default
+        try:
+            value: JSON = orjson.loads(encoded)
+        except orjson.JSONDecodeError:
+            _log.warning("session field %r is unreadable and taken for absent", name)
+            return default
+        if isinstance(value, list | dict):
+            self._handed[name] = (orjson.dumps(value), value)
+        return value
+
+    def before(self, changes: Changes = _NOTHING) -> Changes:
+        """One change that makes everything pending first, then these."""
+        inside = {name: orjson.dumps(value) for name, (_, value) in self._handed.items()}
+        inside = {name: after for name, after in inside.items() if after != self._handed[name][0]}
+        return changes.after({**self._put, **inside}, frozenset(self._drop))
+
+    def clear(self) -> None:
+        """Everything is written, or void."""
+        self._put.clear()
+        self._drop.clear()
+        self._handed.clear()

@@ -1,0 +1,35 @@
+"""The names of everything the Redis store keeps.
+
+`<namespace>:sessions:<sha256 of the token>`  hash    the session, living as long as it may
+`<namespace>:ended:<sha256 of the token>`     string  when it was ended on purpose, kept while requests may be in flight
+`<namespace>:epochs:<user ref>`               string  sessions of the user from before this are dead
+`<namespace>:index:<user ref>`                zset    the user's sessions, by the end of their absolute limit
+"""
+
+from __future__ import annotations
+
+
+class Keys:
+    """Key names under one namespace; each key stands alone, so that a cluster may spread them."""
+
+    def __init__(self, namespace: str) -> None:
+        self._sessions = f"{namespace}:sessions:"
+        self._ended = f"{namespace}:ended:"
+        self._epochs = f"{namespace}:epochs:"
+        self._index = f"{namespace}:index:"
+
+    def session(self, session_id: str) -> bytes:
+        """The session's hash."""
+        return (self._sessions + session_id).encode()
+
+    def ended(self, session_id: str) -> bytes:
+        """The trace of an ended session."""
+        return (self._ended + session_id).encode()
+
+    def epoch(self, ref: str) -> bytes:
+        """The user's epoch."""
+        return (self._epochs + ref).encode()
+
+    def index(self, ref: str) -> bytes:
+        """The user's sessions."""
+        return (self._index + ref).encode()

@@ -1,0 +1,174 @@
+"""One Redis server by its URL: connected when needed, reconnected when lost, never waited for too long."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, Protocol
+
+import hiredis
+from redis.asyncio.connection import RedisSSLContext, SSLConnection, parse_url
+
+from .errors import StoreUnavailable
+from .redis_link import Link, Reply, ReplyError
+
+Address = tuple[str, int] | str
+"""Host and port, or the path of a unix socket."""
+
+_MOVED_ON: Final = frozenset({"READONLY", "NOAUTH", "NOPERM", "WRONGPASS", "MASTERDOWN"})
+"""Answers after which another connection may reach a better server or know a better password."""
+
+_HANDSHAKE_ERRORS: Final = (OSError, ReplyError, StoreUnavailable)
+
+
+class Wire(Protocol):
+    """A way to the servers: each command goes to where its key lives."""
+
+    async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
+        """The replies to (key, packed command) in order; raises `StoreUnavailable` for what is no answer."""
+
+    async def open(self) -> None:
+        """Begin to connect; does not wait."""
+
+    async def close(self) -> None:
+        """Hang up."""
+
+
+def pack(*words: str | bytes | int) -> bytes:
+    """One command as it goes over the wire."""
+    packed: bytes = hiredis.pack_command(words)  # type: ignore[arg-type]  # its stub means a tuple of any length
+    return packed
+
+
+class Options:
+    """How to connect, from a URL; raises `ValueError` for one that cannot be meant."""
+
+    def __init__(self, url: str) -> None:
+        parsed: dict[str, Any] = dict(parse_url(url))
+        self.address: Address = parsed.get("path") or (
+            parsed.get("host", "localhost"),
+            parsed.get("port", 6379),
+        )
+        self._tls = _tls(parsed) if parsed.get("connection_class") is SSLConnection else None
+        self._greeting = _greeting(parsed)
+
+    async def dial(self, address: Address, timeout_s: float) -> Link:
+        """A connection that is logged in and on the right database."""
+        loop = asyncio.get_running_loop()
+        if isinstance(address, str):
+            _, link = await loop.create_unix_connection(lambda: Link(timeout_s), address)
+        else:
+            transport, link = await loop.create_connection(lambda: Link(timeout_s), *address, ssl=self._tls)
+            _keep_alive(transport.get_extra_info("socket"))
+        try:
+            await self._greet(link)
+        except BaseException:
+            # Also when cancelled: a half-greeted connection must not stay behind.
+            link.abort("not greeted")
+            raise
+        return link
+
+    async def _greet(self, link: Link) -> None:
+        if self._greeting:
+            for reply in await link.send(b"".join(self._greeting), len(self._greeting)):
+                if isinstance(reply, ReplyError):
+                    raise reply
+
+
+class Server:
+    """One server. All callers share one connection; a lost one is made anew by the next caller."""
+
+    def __init__(
+        self, options: Options, timeout_s: float, *, find: Callable[[], Awaitable[Address]] | None = None
+    ) -> None:
+        self._options = options
+        self._timeout_s = timeout_s
+        self._find = find
+        self._link: Link | None = None
+        self._connecting: asyncio.Task[Link] | None = None
+
+    async def open(self) -> None:
+        """Begin to connect; a server that is away is nobody's error yet."""
+        self._connect().add_done_callback(_retrieved)
+
+    async def close(self) -> None:
+        """Hang up and wait until the connection is gone."""
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.wait({self._connecting})
+            self._connecting = None
+        link, self._link = self._link, None
+        if link is not None:
+            link.abort("closed")
+            await link.closed
+
+    async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
+        """The replies; errors that concern the server rather than a command are `StoreUnavailable`."""
+        link = self._link
+        if link is None or not link.usable:
+            link = await self._linked()
+        replies = await link.send(b"".join([packed for _, packed in commands]), len(commands))
+        for reply in replies:
+            if reply.__class__ is ReplyError and reply.code in _MOVED_ON:
+                link.abort(reply.code)
+        return replies
+
+    async def _linked(self) -> Link:
+        connecting = self._connect()
+        done, _ = await asyncio.wait({connecting}, timeout=self._timeout_s)
+        if not done:
+            raise StoreUnavailable("no connection in time")
+        try:
+            return connecting.result()
+        except _HANDSHAKE_ERRORS as failed:
+            raise StoreUnavailable(f"no connection: {failed}") from failed
+
+    def _connect(self) -> asyncio.Task[Link]:
+        if self._connecting is None or self._connecting.done():
+            self._connecting = asyncio.create_task(self._dial())
+            self._connecting.add_done_callback(_retrieved)
+        return self._connecting
+
+    async def _dial(self) -> Link:
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                address = await self._find() if self._find else self._options.address
+                link = await self._options.dial(address, self._timeout_s)
+        except TimeoutError as late:
+            raise StoreUnavailable("no connection in time") from late
+        self._link = link
+        return link
+
+
+def _retrieved(task: asyncio.Task[Link]) -> None:
+    if not task.cancelled():
+        task.exception()
+
+
+def _greeting(parsed: dict[str, Any]) -> Sequence[bytes]:
+    words: list[bytes] = []
+    if parsed.get("password"):
+        user = [parsed["username"]] if parsed.get("username") else []
+        words.append(pack("AUTH", *user, parsed["password"]))
+    if parsed.get("db"):
+        words.append(pack("SELECT", int(parsed["db"])))
+    # A loading or locked server answers this with an error, so the connection is not taken for good.
+    words.append(pack("PING"))
+    return words
+
+
+def _tls(parsed: dict[str, Any]) -> Any:  # noqa: ANN401 - redis-py's own context type is not exported
+    return RedisSSLContext(
+        keyfile=parsed.get("ssl_keyfile"),
+        certfile=parsed.get("ssl_certfile"),
+        cert_reqs=parsed.get("ssl_cert_reqs", "required"),
+        ca_certs=parsed.get("ssl_ca_certs"),
+        ca_path=parsed.get("ssl_ca_path"),
+        check_hostname=parsed.get("ssl_check_hostname", True),
+    ).get()
+
+
+def _keep_alive(sock: Any) -> None:  # noqa: ANN401 - asyncio hands out its own socket type
+    if sock is not None:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -1,0 +1,233 @@
+"""Sessions in Redis or Valkey: one hash per session, one key per script, one round trip per step."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Sequence
+
+from .changes import Changes, applied
+from .config import FLIGHT_MS, LEASE_MS, SessionConfig
+from .errors import Refused, StoreUnavailable, TooLarge
+from .ports import Seal
+from .records import Claim, Committed, Device, Draft, Ended, Record, Unreadable, hash_of, record_of
+from .redis_keys import Keys
+from .redis_link import Reply, ReplyError
+from .redis_replies import checked, hash_of_reply, number
+from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, words_of
+from .redis_server import Wire, pack
+from .redis_users import Users
+from .tickets import new_ticket, ref_of, session_id, user_ref
+
+_log = logging.getLogger(__name__)
+
+_NOTHING = Changes()
+
+
+class RedisStore:
+    """The store behind `redis://`, `rediss://`, `unix://` and their Sentinel and Cluster forms."""
+
+    kind = "r1"
+    concurrent_writes = True
+
+    def __init__(self, wire: Wire, config: SessionConfig, seal: Seal) -> None:
+        self._wire = wire
+        self._config = config
+        self.seal = seal
+        self._keys = Keys(config.namespace)
+        self._users = Users(wire, config, self._keys)
+        limits = (config.idle_ms, config.absolute_ms, LEASE_MS, config.max_fields, config.max_bytes)
+        self._limits = tuple(str(limit) for limit in limits)
+        self._touching: dict[str, asyncio.Task[None]] = {}
+
+    async def open(self) -> None:
+        """Begin to connect."""
+        await self._wire.open()
+
+    async def close(self) -> None:
+        """Let touches under way finish, then hang up."""
+        if self._touching:
+            await asyncio.wait(self._touching.values())
+        await self._wire.close()
+
+    async def load(self, ticket: str) -> Record | Ended:
+        """One round trip: the hash, and the user's epoch where the ticket names a user."""
+        ref = ref_of(ticket)
+        key = self._keys.session(session_id(ticket))
+        if ref:
+            epoch_key = self._keys.epoch(ref)
+            flat, stored = await self._wire.call(
+                (key, pack("HGETALL", key)), (epoch_key, pack("GET", epoch_key))
+            )
+            epoch = number(stored)
+        else:
+            (flat,) = await self._wire.call((key, pack("HGETALL", key)))
+            epoch = 0
+        if not flat:
+            return await self._trace(ticket, epoch)
+        try:
+            record = record_of(ticket, hash_of_reply(flat))
+        except Unreadable as broken:
+            return await self._dropped(ticket, broken)
+        return self._judged(record, epoch)
+
+    async def create(self, draft: Draft) -> Record:
+        """A new hash; a user's is dated by the user's epoch and listed in the index."""
+        applied(draft.fields, Changes(default=draft.fields), limits=self._config)
+        ticket = new_ticket(self.kind, self._config.namespace, draft.user)
+        ref, name = ref_of(ticket), session_id(ticket)
+        now = self._config.now_ms()
+        created = now if draft.created_ms is None else draft.created_ms
+        epoch = await self._users.epoch(ref) if draft.user else 0
+        raw = hash_of(draft, created_ms=created, seen_ms=now, epoch=epoch)
+        record = record_of(ticket, {name.encode(): value for name, value in raw.items()})
+        ends = created + self._config.absolute_ms
+        listing = self._users.listing(ref, name, ends_ms=ends) if draft.user else ()
+        words = [word for pair in raw.items() for word in pair]
+        living = str(record.ends_ms(self._config) - now)
+        replies = await CREATE.run(self._wire, self._keys.session(name), living, *words, also=listing)
+        if not checked(replies)[0]:
+            raise StoreUnavailable("a new session was not new")
+        return record
+
+    async def commit(self, ticket: str, changes: Changes) -> Committed | Ended | Refused:
+        """One script; the epoch comes with it, so that a write after a revocation is not reported done."""
+        ref = ref_of(ticket)
+        epoch_key = self._keys.epoch(ref)
+        reply, *epochs = await COMMIT.run(
+            self._wire,
+            self._keys.session(session_id(ticket)),
+            str(self._config.now_ms()),
+            *self._limits,
+            *words_of(changes),
+            also=((epoch_key, pack("GET", epoch_key)),) if ref else (),
+        )
+        epoch = number(epochs[0]) if epochs else 0
+        return _outcome(ticket, changes, reply, epoch)
+
+    async def claim(self, ticket: str) -> Claim | Ended:
+        """Mark the hash for one caller; the time of the mark is the lease's."""
+        now = self._config.now_ms()
+        stamp = f"{now}:{secrets.token_hex(8)}"
+        key = self._keys.session(session_id(ticket))
+        (flat,) = await CLAIM.run(self._wire, key, str(now), str(LEASE_MS), stamp)
+        if not flat:
+            return Ended()
+        try:
+            record = record_of(ticket, hash_of_reply(flat))
+        except Unreadable as broken:
+            return await self._dropped(ticket, broken)
+        return Claim(record=record, stamp=stamp) if record.ends_ms(self._config) > now else Ended()
+
+    async def settle(self, claim: Claim) -> bool:
+        """Delete what was claimed, and leave a trace of it."""
+        ticket = claim.record.ticket
+        key = self._keys.session(session_id(ticket))
+        (ended,) = checked(await SETTLE.run(self._wire, key, claim.stamp, "end"))
+        if ended:
+            # Nobody depends on these: the trace only tells later requests why, and the index is a view.
+            await self._wire.call(*self._bookkeeping(ticket, rotated=True))
+        return bool(ended)
+
+    async def release(self, claim: Claim) -> None:
+        """Take the mark away."""
+        key = self._keys.session(session_id(claim.record.ticket))
+        checked(await SETTLE.run(self._wire, key, claim.stamp, "release"))
+
+    async def end(self, ticket: str) -> None:
+        """Delete the hash; only that must be acknowledged."""
+        key = self._keys.session(session_id(ticket))
+        replies = await self._wire.call((key, pack("DEL", key)), *self._bookkeeping(ticket))
+        checked(replies[:1])
+
+    async def end_one(self, user: str, handle: str) -> bool:
+        """Delete the hash if it is the user's; needs no index."""
+        key = self._keys.session(handle)
+        ref = user_ref(self._config.namespace, user)
+        (ended,) = await END_ONE.run(self._wire, key, user)
+        if isinstance(ended, ReplyError) and ended.code == "WRONGTYPE":
+            return False
+        checked([ended])
+        if ended:
+            await self._wire.call(self._tracing(handle, "ended"), self._users.unlisting(ref, handle))
+        return bool(ended)
+
+    async def end_all(self, user: str) -> int:
+        """Raise the epoch, which ends every session; then delete those that the index knows."""
+        ref = user_ref(self._config.namespace, user)
+        epoch = await self._users.revoke(ref)
+        await self._users.end_listed(ref)
+        return epoch
+
+    async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
+        """The index, checked session by session."""
+        ref = user_ref(self._config.namespace, user)
+        return await self._users.devices(user, ref, current=session_id(current) if current else None)
+
+    def _judged(self, record: Record, epoch: int) -> Record | Ended:
+        now = self._config.now_ms()
+        if record.ends_ms(self._config) <= now:
+            return Ended()
+        if record.epoch < epoch:
+            return Ended(epoch)
+        if now - record.seen_ms >= self._config.touch_ms:
+            self._touch(record)
+        return record
+
+    def _touch(self, record: Record) -> None:
+        # Nobody waits for it, and a session that cannot be touched is still a session.
+        ticket = record.ticket
+        if ticket not in self._touching:
+            task = self._touching[ticket] = asyncio.create_task(self._touched(record))
+            task.add_done_callback(lambda _: self._touching.pop(ticket, None))
+
+    async def _touched(self, record: Record) -> None:
+        try:
+            await self.commit(record.ticket, _NOTHING)
+            if record.user is not None:
+                ends = record.created_ms + self._config.absolute_ms
+                name = session_id(record.ticket)
+                await self._wire.call(*self._users.listing(ref_of(record.ticket), name, ends_ms=ends))
+        except StoreUnavailable as unavailable:
+            _log.debug("a touch was lost: %s", unavailable)
+
+    async def _trace(self, ticket: str, epoch: int) -> Ended:
+        key = self._keys.ended(session_id(ticket))
+        (stored,) = await self._wire.call((key, pack("GET", key)))
+        if isinstance(stored, bytes):
+            at, _, how = stored.partition(b":")
+            return Ended(number(at), rotated=how == b"rotated")
+        return Ended(epoch or None)
+
+    def _tracing(self, name: str, how: str) -> tuple[bytes, bytes]:
+        key = self._keys.ended(name)
+        return key, pack("SET", key, f"{self._config.now_ms()}:{how}", "PX", FLIGHT_MS)
+
+    def _bookkeeping(self, ticket: str, *, rotated: bool = False) -> list[tuple[bytes, bytes]]:
+        name, ref = session_id(ticket), ref_of(ticket)
+        trace = self._tracing(name, "rotated" if rotated else "ended")
+        return [trace, *([self._users.unlisting(ref, name)] if ref else [])]
+
+    async def _dropped(self, ticket: str, broken: Unreadable) -> Ended:
+        name = session_id(ticket)
+        _log.warning("dropped session %s…: unreadable (%s)", name[:8], broken)
+        key = self._keys.session(name)
+        await self._wire.call((key, pack("UNLINK", key)))
+        return Ended()
+
+
+def _outcome(ticket: str, changes: Changes, reply: Reply, epoch: int) -> Committed | Ended | Refused:
+    if isinstance(reply, ReplyError) and reply.code == "WRONGTYPE":
+        return Ended()
+    checked([reply])
+    verdict, *rest = reply
+    if verdict == b"refused":
+        return Refused(rest[0].decode(), rest[1].decode())
+    if verdict == b"large":
+        return TooLarge("session", rest[0].decode())
+    if verdict == b"ended":
+        return Ended()
+    if int(rest[0]) < epoch:
+        return Ended(epoch)
+    return Committed(ticket, {name: int(value) for name, value in zip(changes.add, rest[1:], strict=True)})

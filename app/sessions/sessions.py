@@ -1,0 +1,130 @@
+"""The session layer of one app: its stores, its keys, its limits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from .backends import store_of
+from .config import SessionConfig
+from .cookies import cookie_values
+from .errors import Refused, StoreUnavailable
+from .ports import SessionStore
+from .records import Draft, Ended, Record
+from .tickets import SignedSeal
+
+_Value = TypeVar("_Value")
+
+
+class Sessions:
+    """Opens and closes the stores and finds sessions in them. New sessions go to the first store."""
+
+    def __init__(self, stores: Sequence[SessionStore], config: SessionConfig) -> None:
+        self.config = config
+        self.stores = tuple(stores)
+        self.cookie = config.cookie.encode()
+        self._by_kind = {
+            store.kind.encode(): tuple(one for one in stores if one.kind == store.kind) for store in stores
+        }
+        self._finishing: set[asyncio.Task[Any]] = set()
+
+    @classmethod
+    def from_url(
+        cls,
+        url: str,
+        *,
+        keys: Sequence[str],
+        config: SessionConfig | None = None,
+        also_accept: str | None = None,
+    ) -> Sessions:
+        """Without I/O; raises `ValueError` for a URL, key or limit that cannot work."""
+        config = config or SessionConfig()
+        seal = SignedSeal(keys)
+        urls = [url] if also_accept is None else [url, also_accept]
+        return cls([store_of(one, config, seal) for one in urls], config)
+
+    @property
+    def primary(self) -> SessionStore:
+        """Where new and rotated sessions go."""
+        return self.stores[0]
+
+    async def open(self) -> None:
+        """Begin to connect; an absent server is no error here."""
+        for store in self.stores:
+            await store.open()
+
+    async def close(self) -> None:
+        """Let rotations under way finish, then close in reverse."""
+        if self._finishing:
+            await asyncio.wait(self._finishing)
+        for store in reversed(self.stores):
+            await store.close()
+
+    def presented(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
+        """The ticket of the first cookie of our name that was signed here; no I/O."""
+        for value in cookie_values(headers, self.cookie):
+            stores = self._by_kind.get(value.partition(b".")[0])
+            ticket = stores[0].seal.open(value) if stores else None
+            if ticket is not None:
+                return ticket
+        return None
+
+    def homes(self, ticket: str) -> tuple[SessionStore, ...]:
+        """The stores that may hold the session, in the order to ask them."""
+        return self._by_kind[ticket.partition(".")[0].encode()]
+
+    async def find(self, ticket: str) -> tuple[SessionStore, Record | Ended]:
+        """The session and the store that holds it."""
+        homes = self.homes(ticket)
+        for store in homes[:-1]:
+            found = await store.load(ticket)
+            if isinstance(found, Record):
+                return store, found
+        return homes[-1], await homes[-1].load(ticket)
+
+    async def rotate(
+        self, store: SessionStore, ticket: str, draft: Callable[[Record], Draft]
+    ) -> Record | None:
+        """Replace a session by a new one made from its last state; None when it ended or another won."""
+        claim = await store.claim(ticket)
+        if isinstance(claim, Ended):
+            return None
+        try:
+            record = await self.primary.create(draft(claim.record))
+        except (StoreUnavailable, Refused):
+            with suppress(StoreUnavailable):
+                await store.release(claim)
+            raise
+        if await store.settle(claim):
+            return record
+        await self.primary.end(record.ticket)
+        return None
+
+    async def end_others(
+        self, store: SessionStore, ticket: str, user: str, draft: Callable[[Record], Draft]
+    ) -> Record | None:
+        """End every session of the user and reissue this one; None when it ended meanwhile."""
+        claim = await store.claim(ticket)
+        if isinstance(claim, Ended):
+            return None
+        await self.end_all(user)
+        return await self.primary.create(draft(claim.record))
+
+    async def end_all(self, user: str) -> int:
+        """End every session the user has by now, in every store; returns the new epoch."""
+        return max([await store.end_all(user) for store in self.stores])
+
+    async def finish(self, work: Coroutine[Any, Any, _Value]) -> _Value:
+        """Do work of several steps to its end even when the request that asked for it is cancelled."""
+        task = asyncio.create_task(work)
+        self._finishing.add(task)
+        task.add_done_callback(self._finished)
+        return await asyncio.shield(task)
+
+    def _finished(self, task: asyncio.Task[Any]) -> None:
+        self._finishing.discard(task)
+        if not task.cancelled():
+            # Whoever waited has it; nobody may have waited.
+            task.exception()

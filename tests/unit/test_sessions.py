@@ -1,0 +1,142 @@
+"""The session layer's parts that need no store."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from app import sessions
+from app.sessions import Changes, Refused, SessionConfig, Sessions, Step
+from app.sessions.changes import applied
+from app.sessions.cookies import set_cookie
+from app.sessions.devices import device_name
+from app.sessions.tickets import SignedSeal, derived_keys, new_ticket, ref_of, session_id, user_ref
+
+NEW, OLD = "new key of thirty-two bytes or so!", "old key of thirty-two bytes or so!"
+
+
+def test_the_public_surface_is_small() -> None:
+    assert set(sessions.__all__) == {
+        "JSON", "Changes", "Device", "Refused", "Session", "SessionConfig", "SessionEnded", "SessionError",
+        "SessionMiddleware", "Sessions", "Step", "StoreUnavailable", "TooLarge", "TooLate", "session_of",
+    }  # fmt: skip
+
+
+def test_tickets_signed_with_an_older_key_are_accepted_and_new_ones_use_the_first() -> None:
+    before, after, later = SignedSeal([OLD]), SignedSeal([NEW, OLD]), SignedSeal([NEW])
+    ticket = new_ticket("r1", "ns", "user:1")
+    assert after.open(before.close(ticket).encode()) == ticket
+    assert later.open(after.close(ticket).encode()) == ticket
+    assert later.open(before.close(ticket).encode()) is None
+
+
+@pytest.mark.parametrize("keys", [[], ["short"], [NEW, "x" * 31]])
+def test_weak_keys_are_refused(keys: list[str]) -> None:
+    with pytest.raises(ValueError, match="32 bytes"):
+        Sessions.from_url("memory://", keys=keys)
+
+
+def test_each_purpose_has_a_key_of_its_own() -> None:
+    assert derived_keys([NEW], "a") != derived_keys([NEW], "b")
+
+
+def test_a_ticket_has_256_random_bits_and_the_users_reference_only() -> None:
+    kind, token, ref = new_ticket("r1", "ns", "user:1").split(".")
+    assert (kind, len(token), ref) == ("r1", 43, user_ref("ns", "user:1"))
+    assert "user" not in ref
+    assert ref_of(new_ticket("r1", "ns", None)) == ""
+    assert re.fullmatch("[0-9a-f]{64}", session_id(f"r1.{token}.{ref}"))
+
+
+def test_the_cookie_is_set_and_taken_away_with_the_same_attributes() -> None:
+    given = set_cookie(SessionConfig(), "value", max_age_s=60).decode().split("; ")
+    taken = set_cookie(SessionConfig(), "", max_age_s=0).decode().split("; ")
+    assert given == ["__Host-session=value", "Path=/", "Max-Age=60", "HttpOnly", "SameSite=Lax", "Secure"]
+    assert [part for part in taken if not part.startswith("Expires=")] == [
+        "__Host-session=", "Path=/", "Max-Age=0", "HttpOnly", "SameSite=Lax", "Secure",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cookie_name": "a b"},
+        {"cookie_name": ""},
+        {"namespace": ""},
+        {"namespace": "{tag}"},
+        {"idle_timeout": timedelta(0)},
+        {"idle_timeout": timedelta(days=2), "absolute_timeout": timedelta(days=1)},
+        {"timeout": timedelta(0)},
+    ],
+)
+def test_a_config_that_cannot_work_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        SessionConfig(**wrong)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_whole_days_count() -> None:
+    assert SessionConfig(absolute_timeout=timedelta(days=2)).absolute_ms == 172_800_000
+
+
+@pytest.mark.parametrize("url", ["", "redis", "mysql://x", "http://localhost", "redis://host:port"])
+def test_a_url_that_names_no_backend_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        Sessions.from_url(url, keys=[NEW])
+
+
+@pytest.mark.parametrize("name", ["", "~u", "~"])
+def test_reserved_names_are_refused(name: str) -> None:
+    with pytest.raises(Refused):
+        Changes(put={name: b"1"}).check()
+
+
+@pytest.mark.parametrize(
+    ("stored", "step", "number"),
+    [
+        (None, Step(by=3), 3),
+        (b"10", Step(by=-1, high=5), 9),  # a step back towards the bounds is always possible
+        (b"10", Step(by=1, high=5), None),
+        (b"1", Step(by=-2), None),
+        (b"1", Step(by=-2, low=None), -1),
+        (b"1", Step(by=-2, clamp=True), 0),
+        (b"4", Step(by=9, high=5, clamp=True), 5),
+        (b'"x"', Step(by=1), None),
+        (b"1.5", Step(by=1), None),
+        (b"1_0", Step(by=1), None),
+        (b"999999999999999", Step(by=1), None),
+    ],
+)
+def test_a_step_ends_within_its_bounds_or_is_refused(
+    stored: bytes | None, step: Step, number: int | None
+) -> None:
+    fields = {} if stored is None else {"n": stored}
+    change = Changes(add={"n": step})
+    if number is None:
+        with pytest.raises(Refused, match="n: "):
+            applied(fields, change, limits=SessionConfig())
+    else:
+        assert applied(fields, change, limits=SessionConfig())[1] == {"n": number}
+
+
+def test_a_number_that_falls_to_zero_can_take_its_field_along() -> None:
+    after, _ = applied({"n": b"1"}, Changes(add={"n": Step(by=-1, drop_zero=True)}), limits=SessionConfig())
+    assert after == {}
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"),
+    [
+        ("Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36", "Chrome · Android"),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Safari/604.1", "Safari · iPhone"),
+        ("Mozilla/5.0 (Windows NT 10.0; Win64) Chrome/140.0 Safari/537.36 Edg/140.0", "Edge · Windows"),
+        ("Mozilla/5.0 (Windows NT 10.0) coc_coc_browser/130 Chrome/124 Safari/537.36", "Cốc Cốc · Windows"),
+        ("curl/8.9", "curl"),
+        ("", ""),
+        ("\x1b[31mẤ" * 40, "[31mẤ" * 9 + "["),
+    ],
+)  # fmt: skip
+def test_a_device_has_a_short_name(agent: str, name: str) -> None:
+    assert device_name(agent) == name
+    assert len(device_name(agent).encode()) <= 64

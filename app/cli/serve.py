@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from app.cli.exits import EPILOG
+from app.fleet.errors import PortInUse
 
 
 class Service(StrEnum):
@@ -26,14 +28,22 @@ def serve(
 
     Exit codes of its own: 1 a second signal forced it, 3 it could not start.
     """
-    # The other commands, and the services, need not wait for the whole shop to be imported.
+    try:
+        return _serving(service)(host, port)
+    except OSError as error:
+        raise PortInUse(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+def _serving(service: Service) -> Callable[[str, int], int]:
+    """What serves it; the other commands, and the other services, need not wait for it to be imported."""
     if service is Service.payments:
         from app.serving import serve_payments
 
-        return serve_payments(host, port)
+        return serve_payments
     from app.main import serve_shop
 
-    return serve_shop(host, port)
+    return serve_shop
+
 
 
 def register(cli: typer.Typer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -20,7 +20,10 @@ FLIGHT_MS: Final = 120_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionConfig:
-    """Names, limits and the clock. `timeout` bounds each wait for the store, connecting included."""
+    """Names, limits and the clock. `timeout` bounds each wait for the store, connecting included.
+
+    A session is touched at most once in `touch_ms`, 5 % of the idle limit.
+    """
 
     namespace: str = "session"
     idle_timeout: timedelta = timedelta(minutes=30)
@@ -33,6 +36,10 @@ class SessionConfig:
     max_fields: int = 200
     max_bytes: int = 16 * 1024
     clock: Callable[[], float] = time.time
+    # Asked for on every request, so worked out once.
+    idle_ms: int = field(init=False)
+    absolute_ms: int = field(init=False)
+    touch_ms: int = field(init=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot work, at construction."""
@@ -44,26 +51,14 @@ class SessionConfig:
             raise ValueError("idle_timeout must be positive and no longer than absolute_timeout")
         if self.timeout <= timedelta(0):
             raise ValueError("timeout must be positive")
+        idle_ms, absolute_ms = milliseconds(self.idle_timeout), milliseconds(self.absolute_timeout)
+        for name, value in (("idle_ms", idle_ms), ("absolute_ms", absolute_ms), ("touch_ms", idle_ms // 20)):
+            object.__setattr__(self, name, value)
 
     @property
     def cookie(self) -> str:
         """The cookie's whole name; the prefix makes browsers refuse one set by a sister domain."""
         return f"__Host-{self.cookie_name}" if self.cookie_secure else self.cookie_name
-
-    @property
-    def idle_ms(self) -> int:
-        """The sliding limit."""
-        return milliseconds(self.idle_timeout)
-
-    @property
-    def absolute_ms(self) -> int:
-        """The hard limit."""
-        return milliseconds(self.absolute_timeout)
-
-    @property
-    def touch_ms(self) -> int:
-        """A session is touched at most once in this time: 5 % of the idle limit."""
-        return self.idle_ms // 20
 
     def now_ms(self) -> int:
         """The injected clock in whole milliseconds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 
 import orjson
 
@@ -44,17 +45,21 @@ class Pending:
         self._put.pop(name, None)
         self._drop.add(name)
 
-    def names(self, stored: Mapping[str, bytes]) -> set[str]:
+    def names(self, stored: Mapping[str, bytes]) -> AbstractSet[str]:
         """The fields there are by now."""
+        if not self._drop and not self._put:
+            return stored.keys()
         return (stored.keys() - self._drop) | self._put.keys()
 
     def value(self, stored: Mapping[str, bytes], name: str, default: JSON) -> JSON:
         """The field's value by now; one and the same object each time, so that changes inside it are seen."""
-        if name in self._handed:
+        if self._handed and name in self._handed:
             return self._handed[name][1]
         encoded = None if name in self._drop else self._put.get(name, stored.get(name))
         if encoded is None:
             return default
+        if encoded.isdigit():
+            return int(encoded)
         try:
             value: JSON = orjson.loads(encoded)
         except orjson.JSONDecodeError:

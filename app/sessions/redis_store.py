@@ -6,6 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 
 from .changes import Changes, applied
 from .config import FLIGHT_MS, LEASE_MS, SessionConfig
@@ -18,7 +19,7 @@ from .redis_replies import checked, hash_of_reply, number
 from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, words_of
 from .redis_server import Wire, pack
 from .redis_users import Users
-from .tickets import new_ticket, ref_of, session_id, user_ref
+from .tickets import REMEMBERED, new_ticket, ref_of, session_id, user_ref
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +40,8 @@ class RedisStore:
         self._users = Users(wire, config, self._keys)
         limits = (config.idle_ms, config.absolute_ms, LEASE_MS, config.max_fields, config.max_bytes)
         self._limits = tuple(str(limit) for limit in limits)
+        # A shopper comes back with the same ticket, and what to ask for it never changes.
+        self._reads = lru_cache(REMEMBERED)(self._reading)
         self._touching: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
@@ -53,17 +56,8 @@ class RedisStore:
 
     async def load(self, ticket: str) -> Record | Ended:
         """One round trip: the hash, and the user's epoch where the ticket names a user."""
-        ref = ref_of(ticket)
-        key = self._keys.session(session_id(ticket))
-        if ref:
-            epoch_key = self._keys.epoch(ref)
-            flat, stored = await self._wire.call(
-                (key, pack("HGETALL", key)), (epoch_key, pack("GET", epoch_key))
-            )
-            epoch = number(stored)
-        else:
-            (flat,) = await self._wire.call((key, pack("HGETALL", key)))
-            epoch = 0
+        flat, *epochs = await self._wire.call(*self._reads(ticket))
+        epoch = number(epochs[0]) if epochs else 0
         if not flat:
             return await self._trace(ticket, epoch)
         try:
@@ -164,6 +158,12 @@ class RedisStore:
         """The index, checked session by session."""
         ref = user_ref(self._config.namespace, user)
         return await self._users.devices(user, ref, current=session_id(current) if current else None)
+
+    def _reading(self, ticket: str) -> tuple[tuple[bytes, bytes], ...]:
+        ref, key = ref_of(ticket), self._keys.session(session_id(ticket))
+        epoch_key = self._keys.epoch(ref)
+        hash_and_epoch = (key, pack("HGETALL", key)), (epoch_key, pack("GET", epoch_key))
+        return hash_and_epoch if ref else hash_and_epoch[:1]
 
     def _judged(self, record: Record, epoch: int) -> Record | Ended:
         now = self._config.now_ms()

@@ -21,6 +21,7 @@ _SETTLING_MS: Final = 2_000
 """A browser may still send the old cookie this long after an answer replaced it."""
 
 _NOTHING: Final = Changes()
+_UNKNOWN: Final = Ended()
 
 _EMPTY: Final[Mapping[str, bytes]] = {}
 
@@ -53,7 +54,7 @@ class Session:
         self._shown: str | None = None
         self._store: SessionStore = sessions.primary
         self._record: Record | None = None
-        self._gone = Ended()
+        self._gone = _UNKNOWN
         self._pending = Pending()
         self._lock = asyncio.Lock()
 
@@ -81,10 +82,8 @@ class Session:
         """The fields whose names begin with the prefix."""
         record = await self._loaded()
         stored = record.fields if record else _EMPTY
-        names = self._pending.names(stored)
-        return {
-            name: self._pending.value(stored, name, None) for name in sorted(names) if name.startswith(prefix)
-        }
+        names = [name for name in self._pending.names(stored) if name.startswith(prefix)]
+        return {name: self._pending.value(stored, name, None) for name in sorted(names)}
 
     async def set(self, name: str, value: JSON) -> None:
         """Set a field; written before the response head leaves."""
@@ -109,6 +108,12 @@ class Session:
     async def commit(self) -> None:
         """Write what was set so far."""
         await self.change(_NOTHING)
+
+    async def reload(self) -> None:
+        """Look again at what is stored, after another request changed it; what was set so far stays pending."""
+        async with self._lock:
+            self._looked = False
+            await self._look()
 
     async def login(self, user: str) -> None:
         """Make the session the user's, under a new ticket.
@@ -270,7 +275,7 @@ class Session:
     def _forget(self) -> None:
         self._record = self._ticket = None
         self._looked = True
-        self._gone = Ended()
+        self._gone = _UNKNOWN
         self._pending.clear()
 
     def _lost(self) -> SessionEnded:

@@ -79,7 +79,9 @@ class StubFleet:
         if self.supervisor.poll() is not None:
             pytest.fail(f"the supervisor ended: {self.said}")
         record = self.record()
-        return record is not None and record.phase == "running" and record.supervisor is not None
+        if record is None or record.supervisor is None:
+            return False
+        return record.phase == "running" and record.supervisor.pid == self.supervisor.pid
 
     def record(self) -> FleetRecord | None:
         return FleetRecord.load(self.state / "fleet.json")

@@ -79,7 +79,16 @@ def test_replicas_take_turns(whole_fleet: StubFleet) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        *("/health", "/health/", "/health/liveness", "/health/readiness", "/metrics", "/metrics?x=1"),
+        *(
+            "/health",
+            "/health/",
+            "/health/liveness",
+            "/health/readiness",
+            "/metrics",
+            "/metrics?x=1",
+            "/internal/compartments",
+            "/%69nternal/x",
+        ),
         *("/%68ealth/readiness", "/health%2freadiness", "//health/readiness", "/metric%73"),
     ],
 )

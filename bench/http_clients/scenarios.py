@@ -230,7 +230,11 @@ async def idle_race(library: str) -> dict[str, int]:
                 await asyncio.sleep(0.0185 + dice.random() * 0.003)
                 kind = "post" if number % 2 else "get"
                 try:
-                    await (client.post(f"{peer.url}/echo", b"x") if number % 2 else client.get(f"{peer.url}/fast"))
+                    await (
+                        client.post(f"{peer.url}/echo", b"x")
+                        if number % 2
+                        else client.get(f"{peer.url}/fast")
+                    )
                 except Exception:
                     failed[f"{kind}_failed"] += 1
 

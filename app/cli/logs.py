@@ -28,12 +28,12 @@ def logs(
 ) -> None:
     """Show the last lines of the logs, and with --follow each new one; several logs are told apart by name."""
     chosen = _chosen(state_directory(state), name)
+    to_come = follow(chosen)
     for log in chosen:
         for line in last_lines(log, lines):
             _say(log, line, named=name is None)
-    if following:
-        for log, line in follow(chosen):
-            _say(log, line, named=name is None)
+    for log, line in to_come if following else ():
+        _say(log, line, named=name is None)
 
 
 def _chosen(state: StateDirectory, name: str | None) -> list[Path]:

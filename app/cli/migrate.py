@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from app.cli.exits import EPILOG
+from app.fleet.errors import FleetError
+from app.shop.errors import Unavailable
 
 
 def migrate(
@@ -21,7 +23,10 @@ def migrate(
     # The other commands need not wait for the whole shop to be imported.
     from app.main import migrate_shop
 
-    return migrate_shop(sample_data=sample_data)
+    try:
+        return migrate_shop(sample_data=sample_data)
+    except Unavailable as error:
+        raise FleetError(f"the database cannot be migrated: {error}") from error
 
 
 def register(cli: typer.Typer) -> None:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
 from app.fleet import answers
 from app.fleet.errors import BalancerSilent, CannotStart, FleetError
-from app.fleet.events import Done, Joined, Report
+from app.fleet.events import Done, Report
 from app.fleet.logs import bound, last_words
 from app.fleet.member import Care, Member
 from app.fleet.orphans import end_orphans
 from app.fleet.ports import choose, claim, is_free
 from app.fleet.processes import Command, find, launch, myself
 from app.fleet.record import FleetRecord, Phase, ProcessRecord
+from app.fleet.rotation import Rotation
 from app.fleet.runtime import RuntimeApi
 from app.fleet.topology import FleetOptions, Topology
 
-# Twice the time that rise × inter and a slow machine may take.
-_INTO_ROTATION_S: Final = 30.0
+# Checks pass within 2 s; a busy machine may take longer.
+_INTO_ROTATION: Final = timedelta(seconds=60)
 _LOOK_AT_LOGS_S: Final = 10.0
 
 
@@ -38,8 +39,8 @@ class Fleet:
         self._record = FleetRecord.load(options.state.record) or FleetRecord()
         self._topology = Topology(options, self._ports())
         # Whatever a replica would refuse is refused before anything is started.
-        self._grace_s = self._topology.shop_settings().shutdown_grace.total_seconds()
-        self._runtime = RuntimeApi(self._topology.haproxy.socket)
+        self._grace = self._topology.shop_settings().shutdown_grace
+        self._rotation = Rotation(RuntimeApi(self._topology.haproxy.socket))
         self._redis = self._member(
             self._topology.redis_command(), Care(answers=self._redis_answers, noted=self._note)
         )
@@ -47,7 +48,7 @@ class Fleet:
         self._haproxy = self._member(
             self._topology.haproxy_command(),
             Care(
-                answers=partial(answers.haproxy_answers, self._runtime),
+                answers=partial(answers.haproxy_answers, self._rotation.runtime),
                 noted=self._note,
                 joins=self._join_everyone,
             ),
@@ -105,7 +106,7 @@ class Fleet:
             answers=partial(answers.replica_answers, self._topology.ports[name]),
             noted=self._note,
             joins=partial(self._join, name),
-            leaves=partial(self._leave, name),
+            leaves=partial(self._rotation.leave, name),
         )
         return self._member(command, care)
 
@@ -136,7 +137,7 @@ class Fleet:
             await self._prepare(command)
         await _together(*(self._bring_up(member) for member in [self._haproxy, *self._replicas]))
         self._keepers.append(asyncio.create_task(self._bound_logs()))
-        await self._everyone_in_rotation()
+        await self._rotation.all_up(self._options.names, self._report, within=_INTO_ROTATION)
 
     async def _start_database(self) -> None:
         if self._database is None:
@@ -162,28 +163,13 @@ class Fleet:
             raise CannotStart(f"{command.name} {process.verdict()}, saying: {last_words(log)}")
         self._report(Done(command.name, time.monotonic() - began))
 
-    async def _everyone_in_rotation(self) -> None:
-        missing = set(self._options.names)
-        deadline = time.monotonic() + _INTO_ROTATION_S
-        while missing:
-            servers = await self._runtime.servers()
-            up = {name for name in missing if name in servers and servers[name].state == "UP"}
-            for name in sorted(up):
-                self._report(Joined(name))
-            missing -= up
-            if missing and time.monotonic() > deadline:
-                raise CannotStart(
-                    f"HAProxy does not take {', '.join(sorted(missing))} into rotation; see its log"
-                )
-            await asyncio.sleep(0.05)
-
     # -- rotation ------------------------------------------------------------------------------------------
 
     async def _join(self, name: str) -> None:
         """Into rotation; when HAProxy is away, it takes everybody once it is back."""
         while self._haproxy.is_up:
             try:
-                await self._runtime.join(name, self._topology.ports[name])
+                await self._rotation.join(name, self._topology.ports[name])
             except BalancerSilent:
                 await asyncio.sleep(0.5)
             else:
@@ -191,10 +177,6 @@ class Fleet:
 
     async def _join_everyone(self) -> None:
         await _together(*(self._join(replica.command.name) for replica in self._replicas if replica.is_up))
-
-    async def _leave(self, name: str) -> None:
-        """Out of rotation at once, so that nobody has to find out that it is dead."""
-        await _unless_silent(self._runtime.leave(name))
 
     # -- stop ----------------------------------------------------------------------------------------------
 
@@ -206,26 +188,16 @@ class Fleet:
         hurrying = asyncio.ensure_future(self._hurry.wait())
         await asyncio.wait([retiring, hurrying], return_when=asyncio.FIRST_COMPLETED)
         hurrying.cancel()
-        if not retiring.done():
-            for replica in self._replicas:
-                replica.kill()
+        for replica in self._replicas if self._hurry.is_set() else []:
+            replica.kill()
         await retiring
         for member in [self._haproxy, self._redis, *([self._database] if self._database else [])]:
             await member.stop()
 
     async def _retire(self, replica: Member) -> None:
         """Nothing new for it, what it has finishes, then it goes."""
-        await _unless_silent(self._drained(replica.command.name))
+        await self._rotation.drain(replica.command.name, within=self._grace)
         await replica.stop()
-
-    async def _drained(self, name: str) -> None:
-        await self._runtime.drain(name)
-        deadline = time.monotonic() + self._grace_s
-        while time.monotonic() < deadline and not self._hurry.is_set():
-            server = (await self._runtime.servers()).get(name)
-            if server is None or server.requests_running == 0:
-                return
-            await asyncio.sleep(0.05)
 
     # -- around --------------------------------------------------------------------------------------------
 
@@ -273,9 +245,3 @@ async def _together(*works: Coroutine[Any, Any, None]) -> None:
                 group.create_task(work)
     except* FleetError as failures:
         raise failures.exceptions[0] from None
-
-
-async def _unless_silent(work: Awaitable[None]) -> None:
-    """HAProxy may be the one that is away; then it sends nothing to anybody."""
-    with contextlib.suppress(BalancerSilent):
-        await work

@@ -42,11 +42,14 @@ def bound(folder: Path, at_most: int = MAX_BYTES) -> None:
 
 
 def follow(logs: Sequence[Path], every_s: float = 0.2) -> Iterator[tuple[Path, str]]:
-    """Each new line with its log, for ever; also of logs that are yet to come, and of emptied ones."""
-    positions = {log: log.stat().st_size if log.exists() else 0 for log in logs}
+    """Each line from now on with its log, for ever; also of logs that are yet to come, and of emptied ones."""
+    return _following({log: log.stat().st_size if log.exists() else 0 for log in logs}, every_s)
+
+
+def _following(positions: dict[Path, int], every_s: float) -> Iterator[tuple[Path, str]]:
     while True:
-        for log in logs:
-            lines, positions[log] = news(log, positions[log])
+        for log, position in positions.items():
+            lines, positions[log] = news(log, position)
             yield from ((log, line) for line in lines)
         time.sleep(every_s)
 

@@ -138,9 +138,13 @@ class MeasuredStore:
         """End the user's session with that handle."""
         return await self._metrics.measure("end_one", self._store.end_one(user, handle))
 
-    async def end_all(self, user: str) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
         """End every session of the user."""
-        return await self._metrics.measure("end_all", self._store.end_all(user))
+        return await self._metrics.measure("end_all", self._store.end_all(user, epoch=epoch))
+
+    async def count(self) -> int | None:
+        """How many sessions live here."""
+        return await self._metrics.measure("count", self._store.count())
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The user's live sessions."""

@@ -39,7 +39,11 @@ class UnsupportedForm(WebError):
 
 
 class WrongHost(WebError):
-    """Meant for another host."""
+    """Meant for another host; ours is reached at `home`."""
+
+    def __init__(self, home: str) -> None:
+        super().__init__(f"this host is reached at {home} alone")
+        self.home = home
 
 
 class ForeignOrigin(WebError):
@@ -99,6 +103,7 @@ _FACTS: Final[Mapping[type[Exception], tuple[str, ...]]] = {
     shop.OutOfStock: ("sku", "left"),
     shop.TotalChanged: ("expected", "actual"),
     shop.CartOrdered: ("order_id",),
+    WrongHost: ("home",),
 }
 """What a program may want to know besides the sentence."""
 

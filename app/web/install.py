@@ -31,10 +31,17 @@ from app.web.shopping import CartOf
 def bare_app(**options: Any) -> FastAPI:  # noqa: ANN401  # FastAPI's own options
     """A FastAPI whose defaults do not get into the web's way.
 
-    Its documentation pages load scripts from elsewhere, which our CSP forbids, and its redirect of a
-    trailing slash believes the Host header.
+    Its documentation pages load scripts from elsewhere, which our CSP forbids; its redirect of a trailing
+    slash believes the Host header; its telemetry asks the environment at each request whether it is on.
     """
-    return FastAPI(title="Chợ Phố", docs_url=None, redoc_url=None, redirect_slashes=False, **options)
+    return FastAPI(
+        title="Chợ Phố",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        **options,
+    )
 
 
 def install(app: FastAPI, *, shop: Shop, sessions: Sessions, cart_of: CartOf, config: WebConfig) -> None:
@@ -69,8 +76,8 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     app.add_middleware(SessionMiddleware, sessions=sessions, unavailable=_unavailable, ended=_ended)
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
     app.add_middleware(OriginCheck, origin=config.origin)
-    app.add_middleware(BodyLimit, limit=config.body_limit)
     app.add_middleware(HostCheck, origin=config.origin)
+    app.add_middleware(BodyLimit, limit=config.body_limit)
     app.add_middleware(Stamp, replica_name=config.replica_name, secure=config.origin.is_secure)
     app.add_middleware(Proxies, trusted=config.trusted_proxies)
 

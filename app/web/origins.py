@@ -30,6 +30,10 @@ class Origin:
             return None
         return cls(scheme, ascii_host, _DEFAULT_PORTS[scheme] if port is None else port)
 
+    def __str__(self) -> str:
+        is_default = self.port == _DEFAULT_PORTS[self.scheme]
+        return f"{self.scheme}://{self.host}" + ("" if is_default else f":{self.port}")
+
     @property
     def is_secure(self) -> bool:
         """Whether browsers reach it through TLS."""

@@ -18,6 +18,7 @@ from app.fleet.state import StateDirectory
 from app.fleet.topology import FleetOptions
 from tests.conftest import free_port, listening, wait_until
 from tests.fleet.conftest import MakeFleet, StubFleet, as_json, chopho, is_running
+from tests.fleet.load import Load
 
 pytestmark = pytest.mark.fleet
 
@@ -226,8 +227,11 @@ class TestAKilledSupervisor:
     def test_leaves_a_fleet_that_the_next_one_adopts(self, make_fleet: MakeFleet) -> None:
         fleet = self.killed(make_fleet)
         before = sorted(fleet.pids())
-        fleet.open()
+        with Load(fleet.url) as load:
+            fleet.open()
+            load.wait_for_more(20)
         assert sorted(fleet.pids()) == before
+        assert (load.tally.failed, set(load.tally.statuses)) == ([], {200})
         assert "app1 was still running" in fleet.said
         os.kill(fleet.pid("app1"), signal.SIGKILL)
         wait_until(lambda: "app1 is up after" in fleet.said.rpartition("app1 ended")[2], what="app1")
@@ -238,7 +242,7 @@ class TestAKilledSupervisor:
         surplus = fleet.pid("app2")
         fleet.open("--replicas", "1")
         assert not is_running(surplus)
-        assert fleet.states() == {"app1": "UP"}
+        assert fleet.states() == {"app1": "UP", "app2": "MAINT"}
 
     def test_leaves_a_fleet_that_down_ends(self, make_fleet: MakeFleet) -> None:
         fleet = self.killed(make_fleet)

@@ -99,6 +99,8 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             session_url: str = "memory://",
             database_url: str = web_database_url,
             offers: Offers | None = None,
+            *,
+            cookie_secure: bool = False,
             **config: Any,
         ) -> World:
             database = Database(DatabaseConfig(url=database_url, pool_size=5))
@@ -118,7 +120,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 place_order=PlaceOrder(orders=orders),
             )
             sessions = Sessions.from_url(
-                session_url, keys=[KEY], config=SessionConfig(namespace="test", cookie_secure=False)
+                session_url, keys=[KEY], config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
             )
             for part in (database, attempts, sessions):
                 stack.push_async_callback(part.close)

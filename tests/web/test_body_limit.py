@@ -48,9 +48,16 @@ async def test_an_endless_body_is_read_up_to_the_limit(
 async def test_an_endless_body_that_nobody_asked_for_is_not_read_and_ends_the_connection(
     api: httpx.AsyncClient,
 ) -> None:
-    body = Endless(b"")
-    answer = await api.post("/none", content=body)
-    assert (answer.status_code, answer.headers["connection"], body.taken) == (404, "close", 0)
+    refused: list[tuple[str, dict[str, str], int]] = [
+        ("/none", {}, 404),
+        ("/none", {"host": "evil.com"}, 421),
+        ("/none", {"origin": "http://evil.com"}, 403),
+        ("/none", {"x-request-start": "t=1"}, 503),
+    ]
+    for path, headers, status in refused:
+        body = Endless(b"")
+        answer = await api.post(path, content=body, headers=headers)
+        assert (answer.status_code, answer.headers["connection"], body.taken) == (status, "close", 0)
 
 
 async def test_an_announced_body_is_refused_before_it_is_sent(api: httpx.AsyncClient) -> None:

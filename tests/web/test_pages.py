@@ -252,7 +252,7 @@ async def test_a_password_is_as_long_as_its_owner_wants_within_reason(
 
 
 async def test_logging_out_is_for_good_and_only_by_post(shopper: httpx.AsyncClient) -> None:
-    assert (await shopper.get("/dang-xuat")).status_code == 405
+    assert (await shopper.get("/dang-xuat")).headers["location"] == "/tai-khoan"
     assert (await shopper.get("/tai-khoan")).status_code == 200
     old = "; ".join(f"{name}={value}" for name, value in shopper.cookies.items())
     answer = await shopper.post("/dang-xuat")
@@ -260,6 +260,11 @@ async def test_logging_out_is_for_good_and_only_by_post(shopper: httpx.AsyncClie
     assert not shopper.cookies
     again = await shopper.get("/tai-khoan", headers={"cookie": old})
     assert again.headers["location"] == "/dang-nhap?next=%2Ftai-khoan"
+
+
+async def test_a_form_s_address_opened_like_a_page_leads_to_one(browser: httpx.AsyncClient) -> None:
+    for path in ("/gio-hang/them", "/gio-hang/sua", "/gio-hang/xoa"):
+        assert (await browser.get(path)).headers["location"] == "/gio-hang"
 
 
 async def test_who_is_logged_in_is_led_past_the_login(shopper: httpx.AsyncClient) -> None:

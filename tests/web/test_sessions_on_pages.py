@@ -135,11 +135,17 @@ async def test_an_old_copy_is_not_revived_after_the_logout(shopper: httpx.AsyncC
     assert answer.status_code == 303
 
 
-async def test_the_cookie_is_as_safe_as_the_public_url_allows_whatever_a_client_forwards(
-    world: World, person: Person
+@pytest.mark.parametrize(
+    ("origin", "secure", "name"),
+    [("https://chopho.example", True, "__Host-session"), (ORIGIN, False, "session")],
+    ids=["https", "http"],
+)
+async def test_the_cookie_is_as_safe_as_was_set_whatever_a_client_forwards(
+    build_world: Build, person: Person, origin: str, *, secure: bool, name: str
 ) -> None:
+    world = build_world(public_url=origin, cookie_secure=secure)
     for forwarded in ("https", "http"):
-        async with world.client() as client:
+        async with world.client(origin=origin) as client:
             headers = {
                 "x-forwarded-proto": forwarded,
                 "x-forwarded-host": "evil.com",
@@ -147,14 +153,14 @@ async def test_the_cookie_is_as_safe_as_the_public_url_allows_whatever_a_client_
             }
             answer = await client.post("/api/v1/session", json=person.credentials, headers=headers)
             (cookie,) = SimpleCookie(answer.headers["set-cookie"]).values()
-            assert cookie["httponly"]
+            assert (cookie.key, bool(cookie["secure"]), bool(cookie["httponly"])) == (name, secure, True)
             assert (cookie["samesite"].lower(), cookie["path"], cookie["domain"]) == ("lax", "/", "")
             page = await client.get("/tai-khoan", headers=headers)
             assert page.status_code == 200
             assert "evil.com" not in page.text
             out = await client.delete("/api/v1/session")
             (gone,) = SimpleCookie(out.headers["set-cookie"]).values()
-            assert (gone.key, gone["path"], gone["domain"]) == (cookie.key, "/", "")
+            assert (gone.key, gone["path"], gone["domain"], bool(gone["secure"])) == (name, "/", "", secure)
             assert not client.cookies
 
 

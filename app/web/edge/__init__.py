@@ -2,8 +2,8 @@
 
 Proxies        who really calls, and whether a trusted proxy vouches for the request's headers
 Stamp          request id, X-Served-By and security headers on every answer
-HostCheck      421 for a Host that is not ours
 BodyLimit      413 for a body that is too large, announced or streamed
+HostCheck      421 for a Host that is not ours
 OriginCheck    403 for an unsafe request that another site sent
 OverdueCheck   503 for an unsafe request that was answered for us already
 """

@@ -16,11 +16,12 @@ class HostCheck:
     def __init__(self, app: ASGIApp, *, origin: Origin) -> None:
         self.app = app
         self._authorities = origin.authorities
+        self._home = str(origin)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass what was meant for us."""
         if scope["type"] == "http" and not self._is_ours(scope):
-            await refuse(scope, receive, send, WrongHost())
+            await refuse(scope, receive, send, WrongHost(self._home))
         else:
             await self.app(scope, receive, send)
 

@@ -13,6 +13,8 @@ from app.web.config import Network
 from app.web.edge.requests import header_values
 
 _VOUCHED: Final = "chopho.vouched"
+_LONGEST: Final = 64
+"""Characters of an IPv6 address with brackets, port and whatever else proxies write."""
 
 
 def is_vouched(scope: Scope) -> bool:
@@ -55,6 +57,11 @@ def client_address(peer: str, forwarded: Sequence[bytes], *, trusts: Callable[[s
 
 def _address(text: str) -> str | None:
     """An address in its one spelling, or None; a port is cut off, IPv4 inside IPv6 taken out."""
+    return _parsed(text) if len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=4096)  # a client asks more than once, and parsing costs more than the rest of the walk
+def _parsed(text: str) -> str | None:
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

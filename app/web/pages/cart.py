@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from app.web.forms import Form
 from app.web.pages.form import UNTOUCHED, Entry, form_view
-from app.web.pages.page import html, needed, page
+from app.web.pages.page import html, led_on, needed, page
 from app.web.redirects import see_other
 from app.web.shopping import cart_of, known_name, shop_of
 
@@ -40,4 +40,6 @@ routes = [
     page("/gio-hang", cart, access=needed),
     page("/gio-hang/sua", form_view(_show, change), access=needed, methods=("POST",)),
     page("/gio-hang/xoa", form_view(_show, remove), access=needed, methods=("POST",)),
+    led_on("/gio-hang/sua", to="/gio-hang"),
+    led_on("/gio-hang/xoa", to="/gio-hang"),
 ]

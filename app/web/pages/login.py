@@ -8,7 +8,7 @@ from starlette.responses import Response
 from app.sessions import session_of
 from app.web.forms import Form
 from app.web.pages.form import Entry, form_view
-from app.web.pages.page import html, needed, page, visitor_of
+from app.web.pages.page import html, led_on, needed, page, visitor_of
 from app.web.redirects import own_path, see_other
 from app.web.shopping import client_of, shop_of
 from app.web.visitors import user_of
@@ -49,4 +49,5 @@ async def log_out(request: Request) -> Response:
 routes = [
     page("/dang-nhap", form_view(show, log_in), access=needed, methods=("GET", "POST")),
     page("/dang-xuat", log_out, access=needed, methods=("POST",)),
+    led_on("/dang-xuat", to="/tai-khoan"),
 ]

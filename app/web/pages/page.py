@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from app.sessions import StoreUnavailable, session_of
 from app.shop.errors import Unavailable
+from app.web.redirects import see_other
 from app.web.shopping import cart_of, shop_of
 from app.web.templating import render
 from app.web.visitors import NOBODY, UNKNOWN, Visitor, account_id_of
@@ -53,6 +54,15 @@ def page(path: str, view: View, *, access: Access, methods: Sequence[str] = ("GE
         return response
 
     return Route(path, endpoint, methods=methods, name=path)
+
+
+def led_on(path: str, *, to: str) -> Route:
+    """For who comes by GET to where only a form is sent: reloads, bookmarks, the way back from a log-in."""
+
+    async def endpoint(_: Request) -> Response:
+        return see_other(to)
+
+    return Route(path, endpoint, name=f"{path} by GET")
 
 
 async def visitor_of(request: Request) -> Visitor:

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from app.shop.errors import NotFound
 from app.web.forms import Form
 from app.web.pages.form import UNTOUCHED, Entry, form_view
-from app.web.pages.page import html, needed, page, shown
+from app.web.pages.page import html, led_on, needed, page, shown
 from app.web.redirects import see_other
 from app.web.shopping import cart_of, known_name, shop_of
 
@@ -21,7 +21,8 @@ async def product(request: Request) -> Response:
 async def add(request: Request, form: Form) -> Response:
     """Put what was chosen into the cart, then show it there."""
     sku = known_name("product", form.text("sku"))
-    await shop_of(request).add_to_cart(cart_of(request), sku, form.quantity())
+    once = form.text("nonce") and form.nonce()
+    await shop_of(request).add_to_cart(cart_of(request), sku, form.quantity(), once=once or None)
     return see_other("/gio-hang", added=sku)
 
 
@@ -44,4 +45,5 @@ async def _show(request: Request, entry: Entry, *, slug: str) -> Response:
 routes = [
     page("/san-pham/{slug}", product, access=shown),
     page("/gio-hang/them", form_view(show_again, add), access=needed, methods=("POST",)),
+    led_on("/gio-hang/them", to="/gio-hang"),
 ]

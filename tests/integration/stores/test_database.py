@@ -88,7 +88,8 @@ async def test_requests_that_leave_let_no_transaction_stay_open(empty_database_u
                 async with asyncio.timeout(after_s):
                     await database.transaction(add)
 
-            await asyncio.gather(*(left_early(n / 400) for n in range(100)), return_exceptions=True)
+            await asyncio.gather(*(database.rows(select(func.pg_sleep(0.1))) for _ in range(5)))
+            await asyncio.gather(*(left_early(n / 60) for n in range(100)), return_exceptions=True)
             for _ in range(200):
                 if count(admin, f"SELECT count(*) {OTHERS} AND state <> 'idle'") == 0:
                     break

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
 from app.lifecycle import Probes, serve
+from app.observability import logging_to
 from app.settings import Settings, SettingsError, read
 from app.stores.migrations import migrate
 from app.stores.sample.accounts import load_demo_accounts
@@ -28,6 +30,7 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
 
     app = bare_app(lifespan=lifespan)
     install(app, shop=parts.shop, sessions=parts.sessions, cart_of=SessionCart, config=_web_config(settings))
+    parts.observability.install(app)
     app.add_middleware(Probes, lifecycle=parts.lifecycle)
     return app
 
@@ -37,11 +40,12 @@ def serve_shop(host: str, port: int) -> int:
     settings = read(Settings)
     if settings.replica_name is None:
         settings = settings.model_copy(update={"replica_name": f"{host}:{port}"})
-    try:
-        parts = build(settings)
-    except ValueError as unusable:
-        raise SettingsError(str(unusable)) from unusable
-    return serve(create_app(settings, parts), parts.lifecycle, host=host, port=port)
+    with logging_to(sys.stdout.fileno(), replica=settings.replica_name or "unnamed") as writer:
+        try:
+            parts = build(settings, writer=writer)
+        except ValueError as unusable:
+            raise SettingsError(str(unusable)) from unusable
+        return serve(create_app(settings, parts), parts.lifecycle, host=host, port=port)
 
 
 def migrate_shop(*, sample_data: bool) -> int:

@@ -29,7 +29,6 @@ class HaproxyServer:
         """What haproxy.cfg asks the environment for; other LB_ variables are the operator's."""
         return {
             "LB_BIND": f"127.0.0.1:{self.port}",
-            "LB_URL": f"http://127.0.0.1:{self.port}",
             "LB_STATS": f"127.0.0.1:{self.statistics_port}",
             "LB_SOCKET": str(self.socket),
         }

@@ -119,11 +119,17 @@ class MemoryStore:
         self._end(handle)
         return True
 
-    async def end_all(self, user: str) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
         """Raise the epoch."""
         ref = user_ref(self._config.namespace, user)
-        epoch = self._epochs[ref] = max(self._epochs.get(ref, 0), self._config.now_ms()) + 1
-        return epoch
+        old = self._epochs.get(ref, 0)
+        raised = max(old, self._config.now_ms()) + 1 if epoch is None else max(old, epoch)
+        self._epochs[ref] = raised
+        return raised
+
+    async def count(self) -> int | None:
+        """Those that have not ended."""
+        return sum(isinstance(self._live(record.ticket), Record) for record in self._records.values())
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The user's live sessions."""

@@ -65,8 +65,15 @@ class SessionStore(Protocol):
     async def end_one(self, user: str, handle: str) -> bool:
         """End the user's session with that handle; False when there is none."""
 
-    async def end_all(self, user: str) -> int:
-        """End every session the user has by now, listed or not; returns the user's new epoch."""
+    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
+        """End every session the user has by now, listed or not; returns the user's new epoch.
+
+        With an `epoch` that an earlier call returned: end what that call ended, again and idempotently, and
+        nothing that began after it.
+        """
+
+    async def count(self) -> int | None:
+        """How many sessions live here; None where that cannot be known."""
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The user's live sessions, the latest seen first; `current` is the asker's ticket."""

@@ -15,8 +15,9 @@ from .ports import Seal
 from .records import Claim, Committed, Device, Draft, Ended, Record, Unreadable, hash_of, record_of
 from .redis_keys import Keys
 from .redis_link import Reply, ReplyError
+from .redis_policy import warn_of_eviction
 from .redis_replies import checked, hash_of_reply, number
-from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, words_of
+from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, limits_of, words_of
 from .redis_server import Wire, pack
 from .redis_users import Users
 from .tickets import REMEMBERED, new_ticket, ref_of, session_id, user_ref
@@ -38,18 +39,22 @@ class RedisStore:
         self.seal = seal
         self._keys = Keys(config.namespace)
         self._users = Users(wire, config, self._keys)
-        limits = (config.idle_ms, config.absolute_ms, LEASE_MS, config.max_fields, config.max_bytes)
-        self._limits = tuple(str(limit) for limit in limits)
+        self._limits = limits_of(config)
         # A shopper comes back with the same ticket, and what to ask for it never changes.
         self._reads = lru_cache(REMEMBERED)(self._reading)
+        self._looking: asyncio.Task[None] | None = None
         self._touching: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
-        """Begin to connect."""
+        """Begin to connect, and look at the server's policy once it answers."""
         await self._wire.open()
+        self._looking = asyncio.create_task(warn_of_eviction(self._wire))
 
     async def close(self) -> None:
         """Let touches under way finish, then hang up."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
         if self._touching:
             await asyncio.wait(self._touching.values())
         await self._wire.close()
@@ -147,12 +152,13 @@ class RedisStore:
             await self._wire.call(self._tracing(handle, "ended"), self._users.unlisting(ref, handle))
         return bool(ended)
 
-    async def end_all(self, user: str) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
         """Raise the epoch, which ends every session; then delete those that the index knows."""
-        ref = user_ref(self._config.namespace, user)
-        epoch = await self._users.revoke(ref)
-        await self._users.end_listed(ref)
-        return epoch
+        return await self._users.end_all(user_ref(self._config.namespace, user), epoch=epoch)
+
+    async def count(self) -> int | None:
+        """Look at every key, a thousand at a time."""
+        return await self._wire.count(self._keys.sessions)
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The index, checked session by session."""

@@ -36,7 +36,7 @@ class PlaceOrder:
         self, cart: Cart, *, account_id: str, key: str, shipping: Shipping, payment: str, expected_total: int
     ) -> Order:
         """The order, new or replayed by its key; raises every refusal of `Orders.place`."""
-        key = _checked_key(key)
+        key = checked_key(key)
         shipping = checked_shipping(shipping)
         fingerprint = _fingerprint(shipping, payment, expected_total)
         lines = await cart.read()
@@ -117,7 +117,8 @@ def checked_shipping(shipping: Shipping) -> Shipping:
     )
 
 
-def _checked_key(key: str) -> str:
+def checked_key(key: str) -> str:
+    """The idempotency key as it will be kept, or `Invalid`."""
     key = clean("Idempotency-Key", key, most=KEY_MOST)
     if not key.isascii():
         raise Invalid("Idempotency-Key", "must be plain ASCII", code="key_invalid")

@@ -68,6 +68,11 @@ class RedisAttempts:
         self._of_client = RateLimitItemPerMinute(config.client_burst, namespace="client")
         self._lane = RateLimitItemPerSecond(1, config.slowed_to_s, namespace="lane")
 
+    @property
+    def pool(self) -> BlockingConnectionPool:
+        """For whoever watches it."""
+        return self._pool
+
     async def check(self, email_key: str, client: str) -> None:
         """Raises `TooManyAttempts` when the burst is used up and another attempt passed just now."""
         async with self._answering():

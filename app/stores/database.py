@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from sqlalchemy import Executable, Row, Select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError, TimeoutError  # noqa: A004 -- SQLAlchemy's word for a pool that stayed empty
-from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from app.shop.errors import Unavailable
 
@@ -91,6 +91,16 @@ class Database:
         )
         self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._running: set[asyncio.Task[Any]] = set()
+
+    @property
+    def engine(self) -> AsyncEngine:
+        """For whoever watches the pool."""
+        return self._engine
+
+    @property
+    def running(self) -> int:
+        """Calls that hold a connection or wait for one."""
+        return len(self._running)
 
     async def rows(self, statement: Executable) -> Sequence[AnyRow]:
         """The rows of one statement, read without a transaction. Raises `Unavailable`."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from anyio import CapacityLimiter, to_thread
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from app.resilience import Full, Limiter, LimiterConfig, Listener
 from app.shop.errors import Unavailable
 
 T = TypeVar("T")
@@ -33,10 +33,13 @@ class PasswordConfig:
 class ArgonPasswords:
     """The passwords' port; hashing releases the interpreter, so the event loop never waits for it."""
 
-    def __init__(self, config: PasswordConfig) -> None:
+    def __init__(self, config: PasswordConfig, *, listeners: Sequence[Listener] = ()) -> None:
         self._hasher = PasswordHasher(time_cost=config.passes, memory_cost=config.memory_kib, parallelism=1)
-        self._threads = CapacityLimiter(config.threads)
-        self._room = config.threads + config.queue
+        self.limiter = Limiter(
+            "hashing",
+            LimiterConfig(max_threads=config.threads, queue_capacity=config.queue),
+            listeners=listeners,
+        )
         self._nobody = self._hasher.hash(secrets.token_hex())
 
     async def hash(self, password: str) -> str:
@@ -60,10 +63,7 @@ class ArgonPasswords:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         """Run it in the compartment; raises `Unavailable` when its queue is full."""
-        if self._room == 0:
-            raise Unavailable("the log-in")
-        self._room -= 1
         try:
-            return await to_thread.run_sync(work, limiter=self._threads)
-        finally:
-            self._room += 1
+            return await self.limiter.run(work)
+        except Full as full:
+            raise Unavailable("the log-in") from full

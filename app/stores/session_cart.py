@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import secrets
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.sessions import Changes, Refused, Session, SessionEnded, Step, StoreUnavailable
@@ -17,6 +20,10 @@ from app.shop.errors import CartLimit, Unavailable
 _LINE: Final = "cart:"
 _ID: Final = "cart-id"
 _SETTLED: Final = "cart-settled"
+_ONCE: Final = "cart+"
+
+_ONCE_MOST: Final = 8
+"""Adds that a session remembers: browsers send again at once, people after a look; each costs some 27 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,7 @@ class SessionCart:
     """
 
     session: Session
+    clock: Callable[[], float] = time.time
 
     async def read(self) -> CartLines:
         """One look at the session, which is loaded once for a request."""
@@ -44,12 +52,27 @@ class SessionCart:
             },
         )
 
-    async def add(self, sku: Sku, quantity: int, *, at_most: int) -> int:
+    async def add(self, sku: Sku, quantity: int, *, at_most: int, once: str | None = None) -> int:
         """One bounded increment; the first one of a visitor makes the session and the cart's id."""
-        await self._has_room(sku)
         line = _LINE + sku
-        step = Step(by=quantity, high=at_most)
-        return (await self._change(sku, at_most, Changes(add={line: step}, default=_fresh_id())))[line]
+        mark = None if once is None else _ONCE + _digest(once)
+        marks = await self._marks()
+        if mark not in marks:
+            await self._has_room(sku)
+            changes = _remembering(mark, marks, int(self.clock()))
+            changes = replace(changes, add={line: Step(by=quantity, high=at_most)}, default=_fresh_id())
+            try:
+                return (await self._change(sku, at_most, changes))[line]
+            except Refused:
+                with _unavailable():
+                    await self.session.reload()
+        return (await self.read()).quantities.get(sku, 0)
+
+    async def _marks(self) -> Mapping[str, int]:
+        """The adds that were marked as one, and when."""
+        with _unavailable():
+            marks = await self.session.items(_ONCE)
+        return {name: at for name, at in marks.items() if isinstance(at, int)}
 
     async def put(self, sku: Sku, quantity: int, *, at_most: int) -> None:
         """One write; removing what is not there does nothing."""
@@ -92,7 +115,24 @@ class SessionCart:
             with _unavailable():
                 return dict(await self.session.change(changes))
         except Refused as refused:
+            if refused.field in changes.expect:
+                raise
             raise CartLimit(sku, at_most=at_most if refused.field == _LINE + sku else 0) from refused
+
+
+def _remembering(mark: str | None, marks: Mapping[str, int], now: int) -> Changes:
+    """Mark an add as done, only if nobody else does; the oldest marks go."""
+    if mark is None:
+        return Changes()
+    newest_first = sorted(marks, key=lambda name: marks[name], reverse=True)
+    return Changes(
+        expect={mark: None}, put={mark: b"%d" % now}, drop=frozenset(newest_first[_ONCE_MOST - 1 :])
+    )
+
+
+def _digest(once: str) -> str:
+    """Eight characters tell eight adds apart."""
+    return base64.urlsafe_b64encode(hashlib.sha256(once.encode()).digest()[:6]).decode()
 
 
 def _fresh_id() -> dict[str, bytes]:

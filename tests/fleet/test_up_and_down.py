@@ -242,7 +242,7 @@ class TestAKilledSupervisor:
         surplus = fleet.pid("app2")
         fleet.open("--replicas", "1")
         assert not is_running(surplus)
-        assert fleet.states() == {"app1": "UP"}
+        assert fleet.states() == {"app1": "UP", "app2": "MAINT"}
 
     def test_leaves_a_fleet_that_down_ends(self, make_fleet: MakeFleet) -> None:
         fleet = self.killed(make_fleet)

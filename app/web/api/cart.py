@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Header
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.shop.cart import CartView
+from app.shop.checkout import checked_key
 from app.shop.money import CURRENCY
 from app.web.api.answers import HotRoute, private
 from app.web.api.models import CartOut, NewLine, Quantity
@@ -22,9 +25,13 @@ async def show(request: Request) -> Response:
 
 
 @router.post("/cart/items", response_model=CartOut)
-async def add(request: Request, line: NewLine) -> Response:
-    """Add units; past the limit of the line or the stock nothing changes."""
-    await shop_of(request).add_to_cart(cart_of(request), known_name("product", line.sku), line.quantity)
+async def add(
+    request: Request, line: NewLine, idempotency_key: Annotated[str | None, Header()] = None
+) -> Response:
+    """Add units; past the limit of the line or the stock nothing changes. The same key again adds nothing."""
+    once = None if idempotency_key is None else checked_key(idempotency_key)
+    sku = known_name("product", line.sku)
+    await shop_of(request).add_to_cart(cart_of(request), sku, line.quantity, once=once)
     return await show(request)
 
 

@@ -21,7 +21,8 @@ async def product(request: Request) -> Response:
 async def add(request: Request, form: Form) -> Response:
     """Put what was chosen into the cart, then show it there."""
     sku = known_name("product", form.text("sku"))
-    await shop_of(request).add_to_cart(cart_of(request), sku, form.quantity())
+    once = form.text("nonce") and form.nonce()
+    await shop_of(request).add_to_cart(cart_of(request), sku, form.quantity(), once=once or None)
     return see_other("/gio-hang", added=sku)
 
 

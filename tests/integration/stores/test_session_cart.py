@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 import pytest
 
@@ -170,3 +171,30 @@ async def test_without_the_store_the_cart_is_unavailable() -> None:
     with pytest.raises(Unavailable):
         await SessionCart(request(sessions)).add("A", 1, at_most=9)
     await sessions.close()
+
+
+async def test_an_add_that_is_sent_again_counts_once(browser: Browser) -> None:
+    assert await SessionCart(browser()).add("A", 2, at_most=9, once="key") == 2
+    assert await SessionCart(browser()).add("A", 2, at_most=9, once="key") == 2
+    assert await SessionCart(browser()).add("A", 2, at_most=9, once="another") == 4
+
+
+async def test_one_add_sent_ten_times_at_once_counts_once(browser: Browser) -> None:
+    adds = (SessionCart(browser()).add("A", 1, at_most=99, once="key") for _ in range(10))
+    assert set(await asyncio.gather(*adds)) == {1}
+    assert (await SessionCart(browser()).read()).quantities == {"A": 1}
+
+
+async def test_an_add_that_was_refused_may_be_tried_again(browser: Browser) -> None:
+    with pytest.raises(CartLimit):
+        await SessionCart(browser()).add("A", 3, at_most=2, once="key")
+    assert await SessionCart(browser()).add("A", 2, at_most=2, once="key") == 2
+
+
+async def test_a_session_remembers_its_latest_adds_only(browser: Browser) -> None:
+    for number in range(20):
+        now = float(number)
+        cart = SessionCart(browser(), clock=partial(float, now))
+        assert await cart.add("A", 1, at_most=99, once=f"key {number}") == number + 1
+    assert len(await browser().items("cart+")) == 8
+    assert await SessionCart(browser()).add("A", 1, at_most=99, once="key 19") == 20

@@ -11,7 +11,7 @@ from app.resilience import Breaker, BreakerConfig, Event, State
 class Clock:
     """Time that passes when the test says so."""
 
-    now: float = 1000.0
+    now: float = 0.0
 
     def __call__(self) -> float:
         return self.now

@@ -18,6 +18,12 @@ def test_the_defaults_are_resilience4js() -> None:
     assert config.wait_duration_in_open_state_s == 60
 
 
+def test_ours_are_a_round_that_ends_and_a_cool_down_that_grows_and_is_spread() -> None:
+    config = BreakerConfig()
+    assert config.max_wait_duration_in_half_open_state_s == 60
+    assert (config.wait_growth, config.longest_wait_in_open_state_s, config.wait_jitter) == (2, 600, 0.2)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -25,6 +31,7 @@ def test_the_defaults_are_resilience4js() -> None:
             {"failure_rate_threshold": 0},
             "failure_rate_threshold is 0, must be a percentage above 0 and at most 100",
         ),
+        ({"failure_rate_threshold": -1}, "failure_rate_threshold is -1, must be"),
         ({"failure_rate_threshold": 100.5}, "failure_rate_threshold is 100.5, must be"),
         ({"failure_rate_threshold": math.nan}, "failure_rate_threshold is nan, must be"),
         ({"failure_rate_threshold": "50"}, "failure_rate_threshold is '50', must be"),
@@ -52,8 +59,10 @@ def test_the_defaults_are_resilience4js() -> None:
         ({"wait_duration_in_open_state_s": 700}, "longest_wait_in_open_state_s is 600.0, must be at least"),
         ({"longest_wait_in_open_state_s": math.inf}, "longest_wait_in_open_state_s is inf, must be"),
         ({"wait_growth": 0.9}, "wait_growth is 0.9, must be a finite factor of at least 1"),
-        ({"wait_growth": math.inf}, "wait_growth is inf, must be"),
+        ({"wait_growth": math.nan}, "wait_growth is nan, must be"),
+        ({"wait_growth": float("inf")}, "wait_growth is inf, must be"),
         ({"wait_jitter": 1}, "wait_jitter is 1, must be a fraction from 0 and below 1"),
+        ({"wait_jitter": 1.5}, "wait_jitter is 1.5, must be"),
         ({"wait_jitter": -0.1}, "wait_jitter is -0.1, must be"),
     ],
 )

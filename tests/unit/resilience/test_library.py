@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import shutil
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -67,3 +69,19 @@ def test_it_imports_nothing_but_itself_the_standard_library_and_anyio() -> None:
                 assert {alias.name.partition(".")[0] for alias in node.names} <= allowed, path.name
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 assert (node.module or "").partition(".")[0] in allowed, path.name
+
+
+def test_every_value_is_frozen_and_slotted_and_what_has_many_fields_is_keyword_only() -> None:
+    values = [
+        value
+        for path in LIBRARY.glob("*.py")
+        for value in vars(importlib.import_module(f"app.resilience.{path.stem}")).values()
+        if isinstance(value, type) and value.__module__.startswith("app.resilience") and is_dataclass(value)
+    ]
+    assert len(set(values)) > 20
+    for value in values:
+        assert value.__dataclass_params__.frozen, value  # type: ignore[attr-defined]  # not in the stubs
+        assert "__slots__" in vars(value), value
+        assert "__dataclass_params__" in vars(value), value
+        if value.__name__.endswith(("Config", "Snapshot")):
+            assert all(field.kw_only for field in fields(value)), value

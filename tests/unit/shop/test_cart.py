@@ -17,11 +17,13 @@ class HeapCart:
     """A cart in the heap."""
 
     quantities: dict[Sku, int] = field(default_factory=dict)
+    last_once: str | None = None
 
     async def read(self) -> CartLines:
         return CartLines(cart_id="c" if self.quantities else None, quantities=dict(self.quantities))
 
-    async def add(self, sku: Sku, quantity: int, *, at_most: int) -> int:
+    async def add(self, sku: Sku, quantity: int, *, at_most: int, once: str | None = None) -> int:
+        self.last_once = once
         return await self._set(sku, self.quantities.get(sku, 0) + quantity, at_most)
 
     async def put(self, sku: Sku, quantity: int, *, at_most: int) -> None:

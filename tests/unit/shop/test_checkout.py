@@ -31,7 +31,9 @@ class HeapCart:
         settled = f"cart-{self.settled}" if self.settled else None
         return CartLines(cart_id=f"cart-{self.filling}", quantities=dict(self.quantities), settled_id=settled)
 
-    async def add(self, sku: Sku, quantity: int, *, at_most: int) -> int:
+    async def add(self, sku: Sku, quantity: int, *, at_most: int, once: str | None = None) -> int:
+        if once is not None:
+            raise NotImplementedError
         self.quantities[sku] = min(at_most, self.quantities.get(sku, 0) + quantity)
         return self.quantities[sku]
 

@@ -1,7 +1,13 @@
 """What can keep a fleet from standing.
 
 FleetError
-└── ProgramMissing   a server's program is neither given nor installed
+├── ProgramMissing    a server's program is neither given nor installed
+├── PortInUse         somebody else listens where the shop should
+├── AlreadyRunning    another supervisor holds the state directory
+├── NotRunning        no fleet runs in the state directory
+├── CannotStart       a process ended, or did not get ready in time; its last words are told
+├── StateUnusable     the state directory cannot be read or written, or is not ours
+└── BalancerSilent    HAProxy does not answer on its runtime socket, or refuses a command
 """
 
 from __future__ import annotations
@@ -13,3 +19,27 @@ class FleetError(Exception):
 
 class ProgramMissing(FleetError):
     """A server's program is neither given in the settings nor installed."""
+
+
+class PortInUse(FleetError):
+    """Somebody else listens on the port."""
+
+
+class AlreadyRunning(FleetError):
+    """Another supervisor holds the state directory."""
+
+
+class NotRunning(FleetError):
+    """Nothing runs in the state directory."""
+
+
+class CannotStart(FleetError):
+    """A process did not come up; the sentence ends with its last line of log."""
+
+
+class StateUnusable(FleetError):
+    """The state directory cannot serve."""
+
+
+class BalancerSilent(FleetError):
+    """HAProxy gave no answer, or said no."""

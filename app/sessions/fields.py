@@ -103,6 +103,12 @@ class Fields:
         """Write what was set so far."""
         await self.change(_NOTHING)
 
+    async def reload(self) -> None:
+        """Look again at what is stored, after another request changed it; what was set so far stays pending."""
+        async with self._lock:
+            self._record, self._looked = None, False
+            await self._look()
+
     async def seal(self) -> bytes | None:
         """Write what is pending, for the response head is about to leave; returns its Set-Cookie, if any."""
         if self._pending:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, Protocol
 
 from email_validator import EmailNotValidError, validate_email
 
-from app.shop.errors import BadCredentials, Invalid
+from app.shop.errors import BadCredentials, Invalid, Unavailable
 from app.shop.text import clean
 
 Role = Literal["customer", "owner", "operator"]
@@ -86,35 +87,55 @@ EMAIL_MOST: Final = 254
 """RFC 5321's limit on a path, less its angle brackets."""
 
 
-def email_key(email: str) -> str:
-    """What makes two spellings of one e-mail the same account: NFC, then case folded."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", email.strip()).casefold())
+def email_key(email: str) -> str | None:
+    """What makes two spellings of one e-mail the same account; None for what is no e-mail.
+
+    The domain in its one form, the whole in NFC and case folded.
+    """
+    try:
+        return _key(_address(email))
+    except Invalid:
+        return None
+
+
+def _address(email: str) -> str:
+    address = clean("email", email, most=EMAIL_MOST)
+    try:
+        return validate_email(address, check_deliverability=False).normalized
+    except EmailNotValidError as unusable:
+        raise Invalid("email", "is not an e-mail address", code="email_invalid") from unusable
+
+
+def _key(address: str) -> str:
+    return unicodedata.normalize("NFC", address.casefold())
 
 
 def checked_registration(*, email: str, password: str, name: str) -> Registration:
     """The registration, or `Invalid` naming the first field that cannot be."""
-    address = clean("email", email, most=EMAIL_MOST)
-    try:
-        address = validate_email(address, check_deliverability=False).normalized
-    except EmailNotValidError as unusable:
-        raise Invalid("email", "is not an e-mail address", code="email_invalid") from unusable
+    address = _address(email)
     return Registration(
         email=address,
-        email_key=email_key(address),
+        email_key=_key(address),
         name=clean("name", name, most=NAME_MOST),
         password=checked_password(password),
     )
 
 
 def checked_password(password: str) -> str:
-    """The password as typed, or `Invalid`; its characters are free, its length is not."""
-    if len(password) < PASSWORD_LEAST:
+    """The password in the form that is hashed, or `Invalid`; its characters are free, its length is not."""
+    form = password_form(password) if len(password) <= 4 * PASSWORD_MOST else password
+    if len(form) < PASSWORD_LEAST:
         raise Invalid("password", f"must have at least {PASSWORD_LEAST} characters", code="password_short")
-    if len(password) > PASSWORD_MOST:
+    if len(form) > PASSWORD_MOST:
         raise Invalid("password", f"must have at most {PASSWORD_MOST} characters", code="password_long")
-    if any("\ud800" <= char <= "\udfff" for char in password):
+    if any("\ud800" <= char <= "\udfff" for char in form):
         raise Invalid("password", "contains characters that are not text", code="not_text")
-    return password
+    return form
+
+
+def password_form(password: str) -> str:
+    """The one form of a password: keyboards send the same letters composed or decomposed (RFC 8265)."""
+    return unicodedata.normalize("NFC", password)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +163,11 @@ class LogIn:
     async def __call__(self, *, email: str, password: str, client: str) -> Account:
         """The account; raises `BadCredentials`, `TooManyAttempts`. `client` is the caller's address."""
         key = email_key(email)
-        if not _presentable(key, password):
+        try:
+            password = checked_password(password)
+        except Invalid:
+            key = None
+        if key is None:  # what could never be registered is not worth a hash or a query
             raise BadCredentials("unknown e-mail or wrong password")
         await self.attempts.check(key, client)
         account, hashed = await self.accounts.credentials(key) or (None, None)
@@ -151,15 +176,10 @@ class LogIn:
             await self.attempts.failed(key, client)
             raise BadCredentials("unknown e-mail or wrong password")
         if self.passwords.outdated(hashed):
-            await self.accounts.rehash(account.id, old=hashed, new=await self.passwords.hash(password))
+            await self._rehash(account, password, hashed)
         return account
 
-
-def _presentable(key: str, password: str) -> bool:
-    """Whether any account could have these: what could never be registered is not worth a hash or a query."""
-    return (
-        0 < len(key) <= EMAIL_MOST
-        and len(password) <= PASSWORD_MOST
-        and not any(ord(char) < 32 or "\ud800" <= char <= "\udfff" for char in key)
-        and not any("\ud800" <= char <= "\udfff" for char in password)
-    )
+    async def _rehash(self, account: Account, password: str, hashed: str) -> None:
+        """Strengthen the kept hash; the next log-in tries again when there is no room for it now."""
+        with suppress(Unavailable):
+            await self.accounts.rehash(account.id, old=hashed, new=await self.passwords.hash(password))

@@ -33,13 +33,20 @@ class CartLines:
 
 
 class Cart(Protocol):
-    """One shopper's cart. Raises `Unavailable` when the store is away, `CartLimit` at a limit."""
+    """One shopper's cart.
+
+    Raises `Unavailable` when the store is away, `CartLimit` at a limit: `at_most` of it is 0 where the
+    cart has no room for another line.
+    """
 
     async def read(self) -> CartLines:
         """The lines; creates nothing for those who have none."""
 
-    async def add(self, sku: Sku, quantity: int, *, at_most: int) -> int:
-        """Add units atomically and return the line's new quantity; past `at_most` nothing changes."""
+    async def add(self, sku: Sku, quantity: int, *, at_most: int, once: str | None = None) -> int:
+        """Add units atomically and return the line's new quantity; past `at_most` nothing changes.
+
+        Of several adds with the same `once`, also at the same moment, one counts.
+        """
 
     async def put(self, sku: Sku, quantity: int, *, at_most: int) -> None:
         """Set a line; 0 removes it."""
@@ -120,12 +127,17 @@ class AddToCart:
 
     offers: Offers
 
-    async def __call__(self, cart: Cart, sku: Sku, quantity: int) -> int:
-        """The line's new quantity; raises `Invalid`, `NotFound`, `OutOfStock`, `CartLimit`."""
-        offer = await _offer(self.offers, sku)
+    async def __call__(self, cart: Cart, sku: Sku, quantity: int, *, once: str | None = None) -> int:
+        """The line's new quantity; raises `Invalid`, `NotFound`, `OutOfStock`, `CartLimit`.
+
+        A request that was sent again carries the same `once` and has the effect of one.
+        """
         if quantity < 1:
             raise Invalid("quantity", "must be at least 1", code="quantity_invalid")
-        return await cart.add(sku, quantity, at_most=_most(offer))
+        most = _most(await _offer(self.offers, sku))
+        if quantity > most:
+            raise CartLimit(sku, at_most=most)
+        return await cart.add(sku, quantity, at_most=most, once=once)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

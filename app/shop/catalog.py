@@ -75,13 +75,13 @@ class ProductQuery:
 
 
 class Catalog(Protocol):
-    """The catalogue's store. Raises only `Unavailable`."""
+    """The catalogue's store. Raises `Unavailable`. What no database could hold is not found."""
 
     async def page(self, query: ProductQuery) -> Page[ProductSummary]:
-        """The visible products that match, best first."""
+        """The visible products that match, best first; raises `Invalid` for a page that no list has."""
 
     async def categories(self) -> Sequence[Category]:
-        """Every category with a visible product, in the order of its name."""
+        """Every category with a visible product, in the Vietnamese order of its name."""
 
     async def product(self, slug: str) -> Product | None:
         """The visible product of that slug, or None."""

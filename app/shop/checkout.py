@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from app.shop.cart import Cart, CartLines
-from app.shop.errors import CartEmpty, CartOrdered, Invalid, PaymentRefused
+from app.shop.errors import CartEmpty, CartOrdered, Invalid, PaymentRefused, Unavailable
 from app.shop.money import MOST
 from app.shop.orders import Order, OrderRequest, Orders, Shipping
 from app.shop.text import clean
@@ -25,8 +26,8 @@ PAYMENTS: Final = frozenset({"cod"})
 class PlaceOrder:
     """Turn the shopper's cart into an order, then take exactly what was ordered out of the cart.
 
-    The order is committed before the cart loses it, and the cart loses it once per cart id: a crash in
-    between leaves a cart whose id is known to be ordered, and the next try with the same key mends it.
+    The order is committed before the cart loses it, and the cart loses it once per cart id: whatever
+    happens in between leaves a cart whose id is known to be ordered, and the next try mends it.
     """
 
     orders: Orders
@@ -35,15 +36,27 @@ class PlaceOrder:
         self, cart: Cart, *, account_id: str, key: str, shipping: Shipping, payment: str, expected_total: int
     ) -> Order:
         """The order, new or replayed by its key; raises every refusal of `Orders.place`."""
-        key = _checked_key(key)
+        key = checked_key(key)
         shipping = checked_shipping(shipping)
         fingerprint = _fingerprint(shipping, payment, expected_total)
         lines = await cart.read()
         order = await self.orders.replay(account_id, key, fingerprint)
         if order is None:
-            order = await self._place(lines, account_id, key, fingerprint, shipping, payment, expected_total)
-        await cart.settle(_ordered(order))
+            try:
+                order = await self._place(
+                    lines, account_id, key, fingerprint, shipping, payment, expected_total
+                )
+            except CartOrdered as ordered:
+                await self._mend(cart, account_id, ordered.order_id)
+                raise
+        await _settle(cart, order)
         return order
+
+    async def _mend(self, cart: Cart, account_id: str, order_id: str) -> None:
+        """Take an earlier order out of a cart that still holds it, or the shopper could never order again."""
+        order = await self.orders.by_id(account_id, order_id)
+        if order is not None:
+            await _settle(cart, order)
 
     async def _place(
         self,
@@ -83,26 +96,29 @@ class PlaceOrder:
         return CartEmpty("nothing to order")
 
 
-def _ordered(order: Order) -> CartLines:
-    return CartLines(cart_id=order.cart_id, quantities={line.sku: line.quantity for line in order.lines})
+async def _settle(cart: Cart, order: Order) -> None:
+    """Take the order out of the cart; an order that stands is told as such, also when the cart is away."""
+    with suppress(Unavailable):
+        await cart.settle(
+            CartLines(cart_id=order.cart_id, quantities={line.sku: line.quantity for line in order.lines})
+        )
 
 
 def checked_shipping(shipping: Shipping) -> Shipping:
     """The address as it will be kept, or `Invalid`."""
-    phone = "".join(clean("shipping.phone", shipping.phone, most=30).split())
-    digits = phone.removeprefix("+")
-    if not (
-        digits.isascii() and digits.replace(".", "").replace("-", "").isdigit() and 8 <= len(digits) <= 15
-    ):
+    phone = clean("shipping.phone", shipping.phone, most=30)
+    digits = "".join(char for char in phone if char not in " .-()/").removeprefix("+")
+    if not (digits.isascii() and digits.isdigit() and 8 <= len(digits) <= 15):
         raise Invalid("shipping.phone", "must have 8 to 15 digits", code="phone_invalid")
     return Shipping(
         name=clean("shipping.name", shipping.name, most=100),
-        phone=phone,
+        phone=("+" if "+" in phone else "") + digits,
         address=clean("shipping.address", shipping.address, most=300),
     )
 
 
-def _checked_key(key: str) -> str:
+def checked_key(key: str) -> str:
+    """The idempotency key as it will be kept, or `Invalid`."""
     key = clean("Idempotency-Key", key, most=KEY_MOST)
     if not key.isascii():
         raise Invalid("Idempotency-Key", "must be plain ASCII", code="key_invalid")

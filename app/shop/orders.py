@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal, Protocol
+from datetime import datetime, timedelta, timezone
+from typing import Final, Literal, Protocol
 
 from app.shop.catalog import Sku
 from app.shop.paging import Page
 
 OrderStatus = Literal["placed"]
+
+VIETNAM: Final = timezone(timedelta(hours=7), "ICT")
+"""Vietnam's time; it has had no summer time since 1975."""
+
+
+def order_number(placed_at: datetime, sequence: int) -> str:
+    """The number for people: the day in Vietnam, then the order's place in the shop's books."""
+    return f"{placed_at.astimezone(VIETNAM):%y%m%d}-{sequence:06d}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +92,8 @@ class Orders(Protocol):
     async def place(self, request: OrderRequest) -> Order:
         """Take the stock and keep the order, its key and its cart id in one transaction, or do nothing.
 
-        Raises `KeyInProgress`, `KeyReused`, `CartOrdered`, `OutOfStock`, `TotalChanged`, `NotFound`.
-        A key that made an order before returns that order.
+        Raises `KeyInProgress`, `KeyReused`, `CartOrdered`, `OutOfStock`, `TotalChanged`. Of a SKU that
+        is not sold any more, 0 are left. A key that made an order before returns that order.
         """
 
     async def by_id(self, account_id: str, order_id: str) -> Order | None:
@@ -95,4 +103,4 @@ class Orders(Protocol):
         """The order that this account's cart became, or None."""
 
     async def page(self, account_id: str, *, page: int, page_size: int) -> Page[Order]:
-        """This account's orders, newest first."""
+        """This account's orders, newest first; raises `Invalid` for a page that no list has."""

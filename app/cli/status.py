@@ -1,0 +1,66 @@
+"""`chopho status`: what runs, and what HAProxy thinks of it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+
+from app.cli.exits import EPILOG
+from app.cli.root import DEFAULT_STATE, State, state_directory
+from app.fleet.status import FleetStatus, status_of
+
+_PASSWORD: Final = re.compile(r":[^:@/]*@")
+
+
+def status(
+    state: State = DEFAULT_STATE,
+    json: Annotated[bool, typer.Option("--json", help="For machines, with addresses and passwords.")] = False,
+) -> None:
+    """Show the replicas with their state in HAProxy (UP, DOWN, DRAIN, MAINT; STOPPED: no process), and the servers."""
+    found = asyncio.run(status_of(state_directory(state)))
+    if json:
+        sys.stdout.write(found.model_dump_json(indent=2) + "\n")
+    else:
+        _show(found, Console())
+
+
+def _show(found: FleetStatus, console: Console) -> None:
+    whose = (
+        f"supervisor {found.supervisor}"
+        if found.supervisor
+        else "its supervisor is dead; `chopho up` takes over"
+    )
+    console.print(f"{found.url}  {found.phase}, {whose}")
+    table = Table(
+        "name",
+        "state",
+        "pid",
+        "in flight",
+        "queued",
+        "check",
+        Column("address", overflow="fold"),
+        box=None,
+        pad_edge=False,
+    )
+    for replica in found.replicas:
+        numbers = [str(replica.pid or "-"), str(replica.in_flight), str(replica.queued)]
+        table.add_row(replica.name, replica.state, *numbers, replica.check, replica.url)
+    for name, pid, address in (
+        ("haproxy", found.haproxy.pid, found.haproxy.statistics),
+        ("redis", found.redis.pid, found.redis.url),
+        ("database", found.database.pid, _PASSWORD.sub(":***@", found.database.url or "")),
+    ):
+        table.add_row(name, "", str(pid or "-"), "", "", "", address)
+    console.print(table)
+    console.print(f"logs  {found.logs}")
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command."""
+    cli.command(epilog=EPILOG)(status)

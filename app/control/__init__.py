@@ -1,0 +1,20 @@
+"""What an operator wants of the whole fleet, kept in Redis and obeyed by every replica within two seconds."""
+
+from app.control.board import ControlBoard
+from app.control.errors import ControlError, ControlUnavailable, UnknownBreaker, UnusableWish
+from app.control.obedience import Obedience, Switch
+from app.control.wishes import AUTOMATIC, HELD, Standing, Wish
+
+__all__ = [
+    "AUTOMATIC",
+    "HELD",
+    "ControlBoard",
+    "ControlError",
+    "ControlUnavailable",
+    "Obedience",
+    "Standing",
+    "Switch",
+    "UnknownBreaker",
+    "UnusableWish",
+    "Wish",
+]

@@ -1,0 +1,48 @@
+"""What is done on the Redis server as one step, by its clock."""
+
+from __future__ import annotations
+
+from typing import Final
+
+_NOW: Final = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+"""
+
+# KEYS: wishes, audit. ARGV: breaker, state, milliseconds, by, reason, length of the audit.
+# Expired wishes are swept here: whoever reads ignores them anyway.
+SET_WISH: Final = (
+    _NOW
+    + """
+for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do
+    local read, wish = pcall(cjson.decode, redis.call('HGET', KEYS[1], name))
+    if not read or type(wish) ~= 'table' or (tonumber(wish.until_ms) or 0) <= now then
+        redis.call('HDEL', KEYS[1], name)
+    end
+end
+local till = now + ARGV[3]
+redis.call('HSET', KEYS[1], ARGV[1], cjson.encode({
+    state = ARGV[2], since_ms = now, until_ms = till, by = ARGV[4], reason = ARGV[5]}))
+redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[6], '*', 'breaker', ARGV[1], 'state', ARGV[2],
+    'until_ms', string.format('%d', till), 'by', ARGV[4], 'reason', ARGV[5])
+return {string.format('%d', now), string.format('%d', till)}
+"""
+)
+
+# KEYS: wishes, replicas. ARGV: milliseconds a report is good for, and, from a replica, its name and report.
+# A report is stored behind the time until which it is good.
+EXCHANGE: Final = (
+    _NOW
+    + """
+if ARGV[2] then
+    redis.call('HSET', KEYS[2], ARGV[2], string.format('%d', now + ARGV[1]) .. ' ' .. ARGV[3])
+end
+local reports = redis.call('HGETALL', KEYS[2])
+for i = 1, #reports, 2 do
+    if (tonumber(string.match(reports[i + 1], '^%d+')) or 0) <= now then
+        redis.call('HDEL', KEYS[2], reports[i])
+    end
+end
+return {string.format('%d', now), redis.call('HGETALL', KEYS[1]), ARGV[2] and {} or redis.call('HGETALL', KEYS[2])}
+"""
+)

@@ -1,0 +1,78 @@
+"""Whether a process of the fleet does its work yet."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+import psycopg
+import redis.asyncio
+from psycopg import sql
+from redis.exceptions import RedisError
+from sqlalchemy.engine import make_url
+
+from app.fleet.errors import BalancerSilent, CannotStart
+from app.fleet.runtime import RuntimeApi
+
+_TIMEOUT_S: Final = 2.0
+
+
+async def redis_answers(url: str) -> bool:
+    """It takes commands; while it loads its data it does not."""
+    try:
+        async with redis.asyncio.Redis.from_url(url, socket_timeout=_TIMEOUT_S, retry=None) as client:
+            await client.ping()
+    except (RedisError, OSError):
+        return False
+    return True
+
+
+async def postgres_answers(url: str) -> bool:
+    """It takes connections; raises `CannotStart` where it knows another password than we do."""
+    try:
+        async with await psycopg.AsyncConnection.connect(_plain(url), connect_timeout=2):
+            return True
+    except psycopg.OperationalError as error:
+        if "password authentication failed" in str(error):
+            raise CannotStart(
+                "postgres does not take the password in secrets.json; its data belongs to other secrets"
+            ) from error
+        return False
+
+
+async def make_database(url: str, name: str) -> None:
+    """Make the database where it is not there yet."""
+    async with await psycopg.AsyncConnection.connect(_plain(url), autocommit=True) as connection:
+        found = await connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
+        if await found.fetchone() is None:
+            await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+
+async def haproxy_answers(runtime: RuntimeApi) -> bool:
+    """It listens to its owner."""
+    try:
+        await runtime.ask("show info")
+    except BalancerSilent:
+        return False
+    return True
+
+
+async def replica_answers(port: int) -> bool:
+    """Its readiness says 200."""
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(
+                b"GET /health/readiness HTTP/1.1\r\nHost: probe.invalid\r\nConnection: close\r\n\r\n"
+            )
+            answer = await reader.read()
+            writer.close()
+            await writer.wait_closed()
+    except (OSError, TimeoutError):
+        return False
+    return answer.startswith(b"HTTP/1.1 200 ")
+
+
+def _plain(url: str) -> str:
+    """The URL as psycopg itself reads it."""
+    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)

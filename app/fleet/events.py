@@ -1,0 +1,82 @@
+"""What a fleet tells while it lives; whoever listens prints, logs or counts it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something happened to a process; `str` is the sentence."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started(Event):
+    """It runs and answers."""
+
+    pid: int
+    seconds: float
+    adopted: bool = False
+
+    def __str__(self) -> str:
+        how = "was still running" if self.adopted else f"is up after {self.seconds:.1f} s"
+        return f"{self.name} {how} (pid {self.pid})"
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Event):
+    """A task with an end reached it."""
+
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.name} done after {self.seconds:.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Died(Event):
+    """It ended although nobody asked it to."""
+
+    verdict: str
+    last_words: str
+    retry_in_s: float
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.verdict}; again in {self.retry_in_s:g} s; its last line was: {self.last_words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """It did not come back; it will be tried again."""
+
+    reason: str
+    retry_in_s: float
+
+    def __str__(self) -> str:
+        return f"{self.reason}; again in {self.retry_in_s:g} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped(Event):
+    """It ended as it was asked to, or had to be killed."""
+
+    seconds: float
+    killed: bool = False
+
+    def __str__(self) -> str:
+        how = "had to be killed" if self.killed else "stopped"
+        return f"{self.name} {how} after {self.seconds:.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Event):
+    """A replica is in rotation."""
+
+    def __str__(self) -> str:
+        return f"{self.name} is in rotation"
+
+
+Report = Callable[[Event], None]

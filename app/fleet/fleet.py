@@ -1,0 +1,247 @@
+"""The whole fleet: in which order it starts, how it stays up, and in which order it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, Final
+
+from app.fleet import answers
+from app.fleet.errors import BalancerSilent, CannotStart, FleetError
+from app.fleet.events import Done, Report
+from app.fleet.logs import bound, last_words
+from app.fleet.member import Care, Member
+from app.fleet.orphans import end_orphans
+from app.fleet.ports import choose, claim, is_free
+from app.fleet.processes import Command, find, launch, myself
+from app.fleet.record import FleetRecord, Phase, ProcessRecord
+from app.fleet.rotation import Rotation
+from app.fleet.runtime import RuntimeApi
+from app.fleet.topology import FleetOptions, Topology
+
+# Checks pass within 2 s; a busy machine may take longer.
+_INTO_ROTATION: Final = timedelta(seconds=60)
+_LOOK_AT_LOGS_S: Final = 10.0
+
+
+class Fleet:
+    """Lives in one state directory, whose lock the caller holds."""
+
+    def __init__(self, options: FleetOptions, report: Report) -> None:
+        self._options = options
+        self._report = report
+        self._stopping = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._keepers: list[asyncio.Task[None]] = []
+        self._record = FleetRecord.load(options.state.record) or FleetRecord()
+        self._topology = Topology(options, self._ports())
+        # Whatever a replica would refuse is refused before anything is started.
+        self._grace = self._topology.shop_settings().shutdown_grace
+        self._rotation = Rotation(RuntimeApi(self._topology.haproxy.socket))
+        self._redis = self._member(
+            self._topology.redis_command(), Care(answers=self._redis_answers, noted=self._note)
+        )
+        self._database = self._own_database()
+        self._haproxy = self._member(
+            self._topology.haproxy_command(),
+            Care(
+                answers=partial(answers.haproxy_answers, self._rotation.runtime),
+                noted=self._note,
+                joins=self._join_everyone,
+            ),
+        )
+        self._replicas = [self._replica(name) for name in options.names]
+
+    async def run(self, opened: Callable[[], None]) -> None:
+        """Start, stay up until `stop`, and go in order; raises `FleetError` when it cannot start.
+
+        `opened` is called once every replica is in rotation.
+        """
+        await self._begin()
+        try:
+            await self._unless_stopped(self._start())
+            if not self._stopping.is_set():
+                self._note_phase("running")
+                opened()
+                await self._stopping.wait()
+        finally:
+            self._note_phase("stopping")
+            await self._stop()
+            self._record.supervisor = None
+            self._note_phase("stopped")
+
+    def stop(self) -> None:
+        """Drain and end; the second time, without waiting for what is in flight."""
+        if self._stopping.is_set():
+            self._hurry.set()
+        self._stopping.set()
+
+    # -- parts ---------------------------------------------------------------------------------------------
+
+    def _ports(self) -> dict[str, int]:
+        """The ports of last time where our process still has them or nobody does."""
+        alive = {name for name, process in self._record.processes.items() if find(process) is not None}
+        ours = alive | ({"statistics"} if "haproxy" in alive else set())
+        kept = {name: port for name, port in self._record.ports.items() if name in ours or is_free(port)}
+        if not ("haproxy" in alive and self._record.processes["haproxy"].port == self._options.port):
+            claim(self._options.port)
+        return choose(self._options.needed_ports, kept)
+
+    def _member(self, command: Command, care: Care) -> Member:
+        return Member(command, self._options.state, care, self._report)
+
+    def _own_database(self) -> Member | None:
+        if self._options.database_url is not None:
+            return None
+        postgres = self._topology.postgres
+        care = Care(answers=partial(answers.postgres_answers, postgres.url()), noted=self._note)
+        return self._member(self._topology.postgres_command(), care)
+
+    def _replica(self, name: str) -> Member:
+        command = self._topology.replica_command(name)
+        care = Care(
+            answers=partial(answers.replica_answers, self._topology.ports[name]),
+            noted=self._note,
+            joins=partial(self._join, name),
+            leaves=partial(self._rotation.leave, name),
+        )
+        return self._member(command, care)
+
+    async def _redis_answers(self) -> bool:
+        return await answers.redis_answers(self._topology.redis.url)
+
+    # -- start ---------------------------------------------------------------------------------------------
+
+    async def _begin(self) -> None:
+        """Write down who we are, and end what an earlier supervisor left that this fleet has no place for."""
+        wanted = {member.command.name for member in self._members()}
+        await end_orphans(self._record, self._report, keep=wanted)
+        self._record = FleetRecord(
+            supervisor=myself(),
+            url=self._topology.url,
+            haproxy_socket=str(self._topology.haproxy.socket),
+            statistics_url=self._topology.statistics_url,
+            redis_url=self._topology.redis.url,
+            database_url=self._topology.database_url,
+            ports=dict(self._topology.ports),
+            processes={name: it for name, it in self._record.processes.items() if name in wanted},
+        )
+        self._note_phase("starting")
+
+    async def _start(self) -> None:
+        await _together(self._start_database(), self._bring_up(self._redis))
+        for command in self._topology.preparation_commands():
+            await self._prepare(command)
+        await _together(*(self._bring_up(member) for member in [self._haproxy, *self._replicas]))
+        self._keepers.append(asyncio.create_task(self._bound_logs()))
+        await self._rotation.all_up(self._options.names, self._report, within=_INTO_ROTATION)
+
+    async def _start_database(self) -> None:
+        if self._database is None:
+            return
+        postgres = self._topology.postgres
+        await asyncio.to_thread(postgres.initialise)
+        await self._bring_up(self._database)
+        await answers.make_database(postgres.url(), "chopho")
+
+    async def _bring_up(self, member: Member) -> None:
+        await member.start(self._record.processes.get(member.command.name))
+        self._keepers.append(asyncio.create_task(member.keep()))
+
+    async def _prepare(self, command: Command) -> None:
+        began = time.monotonic()
+        log = self._options.state.log(command.name)
+        process = launch(command, log)
+        try:
+            await process.ended()
+        finally:
+            await process.stop()
+        if not process.succeeded():
+            raise CannotStart(f"{command.name} {process.verdict()}, saying: {last_words(log)}")
+        self._report(Done(command.name, time.monotonic() - began))
+
+    # -- rotation ------------------------------------------------------------------------------------------
+
+    async def _join(self, name: str) -> None:
+        """Into rotation; when HAProxy is away, it takes everybody once it is back."""
+        while self._haproxy.is_up:
+            try:
+                await self._rotation.join(name, self._topology.ports[name])
+            except BalancerSilent:
+                await asyncio.sleep(0.5)
+            else:
+                return
+
+    async def _join_everyone(self) -> None:
+        await _together(*(self._join(replica.command.name) for replica in self._replicas if replica.is_up))
+
+    # -- stop ----------------------------------------------------------------------------------------------
+
+    async def _stop(self) -> None:
+        for keeper in self._keepers:
+            keeper.cancel()
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        retiring = asyncio.ensure_future(_together(*(self._retire(replica) for replica in self._replicas)))
+        hurrying = asyncio.ensure_future(self._hurry.wait())
+        await asyncio.wait([retiring, hurrying], return_when=asyncio.FIRST_COMPLETED)
+        hurrying.cancel()
+        for replica in self._replicas if self._hurry.is_set() else []:
+            replica.kill()
+        await retiring
+        for member in [self._haproxy, self._redis, *([self._database] if self._database else [])]:
+            await member.stop()
+
+    async def _retire(self, replica: Member) -> None:
+        """Nothing new for it, what it has finishes, then it goes."""
+        await self._rotation.drain(replica.command.name, within=self._grace)
+        await replica.stop()
+
+    # -- around --------------------------------------------------------------------------------------------
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, None]) -> None:
+        """The work, called off as soon as the fleet is to stop."""
+        working = asyncio.ensure_future(work)
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        if self._stopping.is_set():
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+        else:
+            await working
+
+    async def _bound_logs(self) -> None:
+        while True:
+            await asyncio.to_thread(bound, self._options.state.logs)
+            await asyncio.sleep(_LOOK_AT_LOGS_S)
+
+    def _members(self) -> Sequence[Member]:
+        return [
+            *([self._database] if self._database else []),
+            self._redis,
+            self._haproxy,
+            *self._replicas,
+        ]
+
+    def _note(self, name: str, process: ProcessRecord | None) -> None:
+        self._record.processes.pop(name, None)
+        if process is not None:
+            self._record.processes[name] = process
+        self._record.save(self._options.state.record)
+
+    def _note_phase(self, phase: Phase) -> None:
+        self._record.phase = phase
+        self._record.save(self._options.state.record)
+
+
+async def _together(*works: Coroutine[Any, Any, None]) -> None:
+    """All of it; the first failure ends the others and is the one that is told."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+    except* FleetError as failures:
+        raise failures.exceptions[0] from None

@@ -1,0 +1,63 @@
+"""What runs in a state directory, written down so that it outlives its supervisor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ValidationError
+
+from app.fleet.errors import StateUnusable
+from app.fleet.state import write_privately
+
+Phase = Literal["starting", "running", "stopping", "stopped"]
+
+
+class ProcessRecord(BaseModel):
+    """One process: pid and start time together name it beyond doubt, the digest says what it was told."""
+
+    pid: int
+    started: float
+    digest: str = ""
+    port: int | None = None
+    stop_signal: int = 15
+    stop_timeout_s: float = 10
+
+
+class FleetRecord(BaseModel):
+    """The supervisor's word about its fleet; it alone writes it."""
+
+    phase: Phase = "starting"
+    supervisor: ProcessRecord | None = None
+    url: str = ""
+    haproxy_socket: str = ""
+    statistics_url: str = ""
+    redis_url: str | None = None
+    database_url: str = ""
+    ports: dict[str, int] = {}
+    processes: dict[str, ProcessRecord] = {}
+
+    @classmethod
+    def load(cls, file: Path) -> FleetRecord | None:
+        """The record, or None where there never was a fleet; raises `StateUnusable`."""
+        try:
+            return cls.model_validate_json(file.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValidationError as error:
+            raise StateUnusable(
+                f"{file} is damaged; end what it named by hand and remove it to start afresh"
+            ) from error
+
+    def save(self, file: Path) -> None:
+        """Replace the file."""
+        write_privately(file, self.model_dump_json(indent=1))
+
+    def replicas(self) -> list[str]:
+        """The names of the replicas, in order."""
+        return sorted((name for name in self.processes if is_replica(name)), key=lambda name: int(name[3:]))
+
+
+def is_replica(name: str) -> bool:
+    """Replicas are app1, app2, …, as their slots in haproxy.cfg are called."""
+    return name.startswith("app") and name[3:].isdecimal()

@@ -1,0 +1,96 @@
+"""HAProxy's runtime API: who is in rotation, and how that is changed without a reload."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.fleet.errors import BalancerSilent
+
+BACKEND: Final = "app_servers"
+SLOTS: Final = 16
+_TIMEOUT_S: Final = 3.0
+_REFUSALS: Final = ("No such", "Unknown", "Permission denied", "Invalid", "Require", "must be", "not enabled")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """One slot as HAProxy sees it. `state` is UP, DOWN, DRAIN or MAINT."""
+
+    name: str
+    state: str
+    address: str
+    requests_running: int
+    requests_queued: int
+    requests_total: int
+    check: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeApi:
+    """Speaks through the socket that only the fleet's owner may open; raises `BalancerSilent`."""
+
+    socket: Path
+
+    async def join(self, name: str, port: int) -> None:
+        """Put a replica into its slot; it gets its first request only after its first passing checks.
+
+        Drain comes first: a slot that leaves maintenance counts as healthy until a check says otherwise.
+        """
+        server = f"set server {BACKEND}/{name}"
+        await self._order(
+            f"{server} addr 127.0.0.1 port {port}",
+            f"{server} state drain",
+            f"{server} health down",
+            f"{server} state ready",
+        )
+
+    async def drain(self, name: str) -> None:
+        """Give it nothing new; what it has may finish."""
+        await self._order(f"set server {BACKEND}/{name} state drain")
+
+    async def leave(self, name: str) -> None:
+        """Take it out at once: nothing answers there."""
+        await self._order(f"set server {BACKEND}/{name} state maint")
+
+    async def servers(self) -> Mapping[str, Server]:
+        """Every slot that ever held a replica, by name."""
+        lines = (await self.ask(f"show stat {BACKEND} 4 -1")).lstrip("# ").splitlines()
+        found = (_server(row) for row in csv.DictReader(line for line in lines if line))
+        return {server.name: server for server in found if not server.address.endswith(":1")}
+
+    async def _order(self, *commands: str) -> None:
+        """Commands that answer nothing when they are obeyed, except for news of an address."""
+        answer = await self.ask(*commands)
+        if any(word in answer for word in _REFUSALS):
+            raise BalancerSilent(f"HAProxy refused: {' '.join(answer.split())}")
+
+    async def ask(self, *commands: str) -> str:
+        """What HAProxy answers to the commands, one after the other on one connection."""
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                reader, writer = await asyncio.open_unix_connection(self.socket)
+                writer.write(("; ".join(commands) + "\n").encode())
+                answer = await reader.read()
+                writer.close()
+                await writer.wait_closed()
+        except (OSError, TimeoutError) as error:
+            raise BalancerSilent(f"HAProxy does not answer on {self.socket}") from error
+        return answer.decode(errors="replace")
+
+
+def _server(row: Mapping[str, str]) -> Server:
+    """One line of `show stat`; the status may carry how many checks are still missing ("DOWN 1/2")."""
+    return Server(
+        name=row["svname"],
+        state=row["status"].split()[0],
+        address=row["addr"],
+        requests_running=int(row["scur"]),
+        requests_queued=int(row["qcur"]),
+        requests_total=int(row["stot"]),
+        check=row["check_status"],
+    )

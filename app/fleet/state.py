@@ -1,0 +1,110 @@
+"""The directory a fleet keeps: logs, data, sockets, secrets, and the record of what runs."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.fleet.errors import AlreadyRunning, StateUnusable
+
+# A socket's path has 108 bytes at most, and HAProxy binds under a longer name first (".<pid>.tmp").
+_LONGEST_SOCKET_PATH: Final = 90
+
+
+@dataclass(frozen=True, slots=True)
+class StateDirectory:
+    """Where everything of one fleet lies; nobody but its owner may look in."""
+
+    path: Path
+
+    @property
+    def record(self) -> Path:
+        """What runs here; see `FleetRecord`."""
+        return self.path / "fleet.json"
+
+    @property
+    def logs(self) -> Path:
+        """One file for each process."""
+        return self.path / "logs"
+
+    def log(self, name: str) -> Path:
+        """The log of one process."""
+        return self.logs / f"{name}.log"
+
+    def make(self) -> None:
+        """Make the directory where it is not there yet; raises `StateUnusable`."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+            self.logs.mkdir(exist_ok=True)
+        except OSError as error:
+            raise StateUnusable(f"cannot use {self.path} as a state directory: {error.strerror}") from error
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Be the only supervisor here; raises `AlreadyRunning`.
+
+        The kernel lets go of the lock with the process, however that ends: it can never be stale.
+        """
+        with (self.path / "lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise AlreadyRunning(
+                    f"a fleet already runs in {self.path}; see it with `chopho status`, end it with `chopho down`, "
+                    "or give another --state and --port"
+                ) from error
+            yield
+
+    def socket(self, name: str) -> Path:
+        """Where a Unix socket goes: in here, or where paths are short when this one is too long."""
+        here = self.path / name
+        if len(os.fsencode(here)) <= _LONGEST_SOCKET_PATH:
+            return here
+        key = hashlib.sha256(os.fsencode(self.path)).hexdigest()[:16]
+        short = Path(tempfile.gettempdir()) / f"chopho-{os.getuid()}-{key}"
+        short.mkdir(mode=0o700, exist_ok=True)
+        if short.is_symlink() or short.stat().st_uid != os.getuid():
+            raise StateUnusable(f"{short} belongs to somebody else; give a --state with a shorter path")
+        return short / name
+
+    def secrets(self) -> Secrets:
+        """The secrets of this fleet, made once."""
+        file = self.path / "secrets.json"
+        try:
+            return Secrets(**json.loads(file.read_text()))
+        except FileNotFoundError:
+            made = Secrets(session_key=secrets.token_urlsafe(48), database_password=secrets.token_urlsafe(24))
+            write_privately(
+                file,
+                json.dumps({"session_key": made.session_key, "database_password": made.database_password}),
+            )
+            return made
+        except (ValueError, TypeError) as error:
+            raise StateUnusable(
+                f"{file} cannot be read as secrets; mend it, or remove {self.path}"
+            ) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secrets:
+    """What only this fleet knows."""
+
+    session_key: str
+    database_password: str
+
+
+def write_privately(file: Path, text: str) -> None:
+    """Replace the file as a whole: readers see the old text or the new, and only its owner reads it."""
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as new:
+        new.write(text)
+    Path(new.name).replace(file)

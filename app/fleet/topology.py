@@ -1,0 +1,173 @@
+"""What a local fleet consists of, and what each of its processes is told."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+from app.fleet.errors import FleetError
+from app.fleet.haproxy import HaproxyServer
+from app.fleet.postgres import PostgresServer
+from app.fleet.processes import Command
+from app.fleet.programs import Programs
+from app.fleet.redis import RedisServer
+from app.fleet.runtime import SLOTS
+from app.fleet.state import StateDirectory
+from app.settings import Settings, read
+
+_OURSELVES: Final = (sys.executable, "-m", "app")
+# After its grace a replica closes its pools.
+_CLOSING: Final = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetOptions:
+    """What the operator wants.
+
+    `session_url` and `database_url` name servers of somebody else's; None: the fleet brings its own.
+    `replica` is the command of one replica, to which ``--host … --port …`` is added; `preparation` the
+    commands that must have succeeded before the first replica starts.
+    """
+
+    state: StateDirectory
+    port: int = 8080
+    replicas: int = 2
+    session_url: str | None = None
+    database_url: str | None = None
+    programs: Programs = field(default_factory=Programs)
+    replica: Sequence[str] = (*_OURSELVES, "serve", "shop")
+    preparation: Sequence[Sequence[str]] = ((*_OURSELVES, "migrate", "--sample-data"),)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.replicas <= SLOTS:
+            raise FleetError(f"{self.replicas} replicas do not fit: haproxy.cfg has 1 to {SLOTS} slots")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The replicas, named as their slots are."""
+        return [f"app{number}" for number in range(1, self.replicas + 1)]
+
+    @property
+    def needed_ports(self) -> Sequence[str]:
+        """What listens on a port of its own, besides the shop's door."""
+        return ["redis", "postgres", "statistics", *self.names]
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """The fleet, put together; building it looks every program up and starts nothing."""
+
+    options: FleetOptions
+    ports: Mapping[str, int]
+
+    @property
+    def url(self) -> str:
+        """Where shoppers come in."""
+        return f"http://127.0.0.1:{self.options.port}"
+
+    @property
+    def statistics_url(self) -> str:
+        """HAProxy's statistics; its metrics are below, at /metrics."""
+        return f"http://127.0.0.1:{self.ports['statistics']}/"
+
+    @property
+    def redis(self) -> RedisServer:
+        """Rate limits and control, and the sessions unless they are kept elsewhere."""
+        return RedisServer(
+            program=self.options.programs.find_redis_server(),
+            data=self.options.state.path / "redis",
+            port=self.ports["redis"],
+        )
+
+    @property
+    def postgres(self) -> PostgresServer:
+        """The database, unless another one was given."""
+        return PostgresServer(
+            programs=self.options.programs.find_postgres_bin(),
+            data=self.options.state.path / "postgres",
+            port=self.ports["postgres"],
+            password=self.options.state.secrets().database_password,
+        )
+
+    @property
+    def haproxy(self) -> HaproxyServer:
+        """The door."""
+        return HaproxyServer(
+            program=self.options.programs.find_haproxy(),
+            port=self.options.port,
+            statistics_port=self.ports["statistics"],
+            socket=self.options.state.socket("haproxy.sock"),
+        )
+
+    @property
+    def database_url(self) -> str:
+        """Where the shop's tables are."""
+        return self.options.database_url or self.postgres.url("chopho")
+
+    def redis_command(self) -> Command:
+        """Redis writes its log to the end before it goes."""
+        return Command(name="redis", argv=self.redis.argv(), port=self.ports["redis"])
+
+    def postgres_command(self) -> Command:
+        """SIGINT is PostgreSQL's fast shutdown: it ends clients' transactions and loses none that committed."""
+        return Command(
+            name="postgres",
+            argv=self.postgres.argv(),
+            port=self.ports["postgres"],
+            stop_signal=signal.SIGINT,
+            stop_timeout=timedelta(seconds=30),
+        )
+
+    def haproxy_command(self) -> Command:
+        """It stops last of those that shoppers see, so it may go at once."""
+        return Command(
+            name="haproxy",
+            argv=self.haproxy.argv(),
+            environment=self.haproxy.environment(),
+            port=self.options.port,
+        )
+
+    def replica_command(self, name: str) -> Command:
+        """SIGQUIT: the fleet drains a replica in HAProxy first, so it need not wait to be noticed."""
+        return Command(
+            name=name,
+            argv=[*self.options.replica, "--host", "127.0.0.1", "--port", str(self.ports[name])],
+            environment={**self.settings(), "CHOPHO_REPLICA_NAME": name},
+            port=self.ports[name],
+            stop_signal=signal.SIGQUIT,
+            stop_timeout=self.shop_settings().shutdown_grace + _CLOSING,
+        )
+
+    def preparation_commands(self) -> Sequence[Command]:
+        """What runs to its end before the first replica."""
+        return [
+            Command(
+                name="prepare", argv=argv, environment={**self.settings(), "CHOPHO_REPLICA_NAME": "prepare"}
+            )
+            for argv in self.options.preparation
+        ]
+
+    def shop_settings(self) -> Settings:
+        """What a replica will make of its environment; raises `SettingsError` as it would."""
+        return read(Settings, {**os.environ, **self.settings()})
+
+    def settings(self) -> Mapping[str, str]:
+        """The settings of the shop in this fleet; others in the operator's environment pass through."""
+        return {
+            "CHOPHO_DATABASE_URL": self.database_url,
+            "CHOPHO_SESSION_URL": self.options.session_url or self.redis.url,
+            "CHOPHO_REDIS_URL": self.redis.url,
+            "CHOPHO_SECRET_KEYS": self.options.state.secrets().session_key,
+            "CHOPHO_PUBLIC_URL": self.url,
+            # The local fleet speaks plain http on the loopback.
+            "CHOPHO_COOKIE_SECURE": "false",
+            "CHOPHO_TRUSTED_PROXIES": "127.0.0.1/32",
+            # One machine is every client: limits by address would hit the operator's own load tests.
+            "CHOPHO_RATE_LIMIT": "off",
+            "PYTHONUNBUFFERED": "1",
+        }

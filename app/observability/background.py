@@ -1,0 +1,30 @@
+"""Work that goes on beside the requests, from the start of the process to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+_log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def in_background(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Each work goes on until the block ends; one that fails is logged and harms nobody else."""
+    tasks = [asyncio.create_task(work, name=getattr(work, "__qualname__", "work")) for work in works]
+    for task in tasks:
+        task.add_done_callback(_tell)
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _tell(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and task.exception() is not None:
+        _log.error("background work %s failed", task.get_name(), exc_info=task.exception())

@@ -1,0 +1,1 @@
+"""The shop's ports on real stores: PostgreSQL, Redis, and the session."""

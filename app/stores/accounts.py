@@ -1,0 +1,88 @@
+"""Accounts in PostgreSQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+from sqlalchemy import select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.shop.accounts import Account, Registration, Role
+from app.shop.errors import EmailTaken
+from app.shop.text import storable
+from app.stores.database import AnyRow, Database
+from app.stores.tables import accounts
+
+
+def is_uuid(text: str) -> bool:
+    """Whether the text is an id as the shop writes them; another text is the id of nothing."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlAccounts:
+    """The accounts' port on the table `accounts`; the database keeps e-mail keys apart."""
+
+    database: Database
+
+    async def add(
+        self, registration: Registration, *, password_hash: str, role: Role = "customer"
+    ) -> Account:
+        """Of several registrations of one e-mail at once, the database lets one through."""
+
+        async def work(connection: AsyncConnection) -> AnyRow | None:
+            added = await connection.execute(
+                insert(accounts)
+                .values(
+                    id=str(uuid4()),
+                    email=registration.email,
+                    email_key=registration.email_key,
+                    name=registration.name,
+                    role=role,
+                    password_hash=password_hash,
+                )
+                .on_conflict_do_nothing(index_elements=[accounts.c.email_key])
+                .returning(accounts)
+            )
+            row: AnyRow | None = added.one_or_none()
+            return row
+
+        row = await self.database.transaction(work)
+        if row is None:
+            raise EmailTaken("there is an account with this e-mail already")
+        return _account(row)
+
+    async def by_id(self, account_id: str) -> Account | None:
+        """One query."""
+        if not is_uuid(account_id):
+            return None
+        row = await self.database.row(select(accounts).where(accounts.c.id == account_id))
+        return None if row is None else _account(row)
+
+    async def credentials(self, email_key: str) -> tuple[Account, str] | None:
+        """One query."""
+        if not storable(email_key):
+            return None
+        row = await self.database.row(select(accounts).where(accounts.c.email_key == email_key))
+        return None if row is None else (_account(row), row.password_hash)
+
+    async def rehash(self, account_id: str, *, old: str, new: str) -> None:
+        """Compare and set: a password that was changed meanwhile stays changed."""
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(
+                update(accounts)
+                .where(accounts.c.id == account_id, accounts.c.password_hash == old)
+                .values(password_hash=new)
+            )
+
+        await self.database.transaction(work)
+
+
+def _account(row: AnyRow) -> Account:
+    return Account(id=row.id, email=row.email, name=row.name, role=row.role, created_at=row.created_at)

@@ -1,0 +1,203 @@
+"""PostgreSQL for the stores: short waits, no forgotten transaction, one error.
+
+Every call takes a connection, does its work and gives the connection back; nothing else is awaited
+meanwhile. Whatever keeps the database from answering in time becomes `Unavailable`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeVar
+
+from sqlalchemy import Executable, Row, Select
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError, TimeoutError  # noqa: A004 -- SQLAlchemy's word for a pool that stayed empty
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from app.shop.errors import Unavailable
+
+T = TypeVar("T")
+
+AnyRow: TypeAlias = Row[*tuple[Any, ...]]
+AnySelect: TypeAlias = Select[*tuple[Any, ...]]
+"""A statement and its rows, where the columns are known by name and not by type."""
+
+CONTENDED: Final = frozenset({"40001", "40P01"})
+"""Serialisation failure and deadlock: PostgreSQL undid one of two transactions, which may just try again."""
+
+TRIES: Final = 4
+"""Of a contended transaction. Locks are taken in one order everywhere, so even a second try is rare."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseConfig:
+    """How to reach the database, and how long it may take over it.
+
+    The parts fit into `answer_within_s`, and that into the 3 s a balancer gives a GET.
+    `prepare_threshold` is the number of runs after which psycopg prepares a statement on the server;
+    None for a pooler that gives each transaction another server connection (PgBouncer before 1.21).
+    """
+
+    url: str
+    pool_size: int = 10
+    pool_wait_s: float = 0.75
+    connect_timeout_s: int = 2  # libpq takes whole seconds, and no fewer than 2
+    statement_timeout_s: float = 2.0
+    lock_timeout_s: float = 1.5
+    idle_in_transaction_timeout_s: float = 5.0
+    answer_within_s: float = 2.6
+    prepare_threshold: int | None = 5
+    application_name: str = "chopho"
+
+    def session_options(self) -> str:
+        """The settings each connection starts with, as libpq's `options`; times are told and kept in UTC."""
+        milliseconds = {
+            "statement_timeout": self.statement_timeout_s,
+            "lock_timeout": self.lock_timeout_s,
+            "idle_in_transaction_session_timeout": self.idle_in_transaction_timeout_s,
+        }
+        timeouts = [f"-c {name}={round(1000 * value)}" for name, value in milliseconds.items()]
+        return " ".join([*timeouts, "-c timezone=UTC"])
+
+
+class Contended(Unavailable):
+    """The transaction met another one and was undone every time it was tried."""
+
+
+class Database:
+    """A bounded pool of connections. Built without I/O; connections are made when first needed."""
+
+    def __init__(self, config: DatabaseConfig) -> None:
+        self._config = config
+        url = make_url(config.url)
+        self._engine = create_async_engine(
+            url,
+            pool_size=config.pool_size,
+            max_overflow=0,
+            pool_timeout=config.pool_wait_s,
+            pool_pre_ping=True,  # one short round trip, so that a restart of PostgreSQL costs no request
+            pool_use_lifo=True,  # idle connections stay idle
+            use_native_hstore=False,  # would ask for the type on the first connection
+            connect_args={
+                "connect_timeout": config.connect_timeout_s,
+                "application_name": config.application_name,
+                "prepare_threshold": config.prepare_threshold,
+                "options": f"{url.query.get('options', '')} {config.session_options()}".strip(),
+            },
+        )
+        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._running: set[asyncio.Task[Any]] = set()
+
+    @property
+    def engine(self) -> AsyncEngine:
+        """For whoever watches the pool."""
+        return self._engine
+
+    @property
+    def running(self) -> int:
+        """Calls that hold a connection or wait for one."""
+        return len(self._running)
+
+    async def rows(self, statement: Executable) -> Sequence[AnyRow]:
+        """The rows of one statement, read without a transaction. Raises `Unavailable`."""
+
+        async def read() -> Sequence[AnyRow]:
+            with _unavailable():
+                async with self._reader.connect() as connection:
+                    return (await connection.execute(statement)).all()
+
+        return await self._answer(read)
+
+    async def row(self, statement: Executable) -> AnyRow | None:
+        """The first row of one statement, or None. Raises `Unavailable`."""
+        return next(iter(await self.rows(statement)), None)
+
+    async def transaction(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+        """What `work` returns, committed; or its error, and nothing happened.
+
+        `work` awaits nothing but its connection, and may run again when it met another transaction.
+        Raises `Unavailable`: nothing happened, unless the connection broke during the commit itself.
+        """
+
+        async def write() -> T:
+            for tried in range(1, TRIES):
+                try:
+                    return await self._once(work)
+                except Contended:
+                    await asyncio.sleep(random.uniform(0, 0.02 * tried))  # noqa: S311 -- it parts the two
+            return await self._once(work)
+
+        return await self._answer(write)
+
+    async def _once(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
+        with _unavailable():
+            async with self._engine.begin() as connection:
+                return await work(connection)
+
+    async def close(self) -> None:
+        """Let what runs finish, then close every connection."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=self._config.answer_within_s)
+        await self._engine.dispose()
+
+    async def _answer(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """What `work` returns within the bound.
+
+        It runs in a task of its own. A caller that is cancelled leaves at once and the work ends by
+        itself, committed or rolled back, instead of being torn from its connection; and a database that
+        hangs is waited for no longer than the bound, whatever its driver still waits for.
+        """
+        task = asyncio.get_running_loop().create_task(work())
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        self._limit(task)
+        await asyncio.wait({task}, timeout=self._config.answer_within_s)
+        if not task.done() or task.cancelled():
+            raise Unavailable("the database")
+        return task.result()
+
+    def _limit(self, task: asyncio.Task[Any]) -> None:
+        """Cancel the work at the bound (psycopg asks the server to stop), and for good a second later."""
+        loop = asyncio.get_running_loop()
+        bound = self._config.answer_within_s
+        timers = [loop.call_later(bound + more, task.cancel) for more in (0, 1)]
+
+        def stop(_: asyncio.Task[Any]) -> None:
+            for timer in timers:
+                timer.cancel()
+
+        task.add_done_callback(stop)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen, also when the caller has left
+
+
+@contextmanager
+def _unavailable() -> Iterator[None]:
+    """The driver's words for "cannot answer", said as the shop's."""
+    try:
+        yield
+    except TimeoutError as empty:
+        raise Unavailable("the database") from empty
+    except DBAPIError as failure:
+        if getattr(failure.orig, "sqlstate", None) in CONTENDED:
+            raise Contended("the database") from failure
+        if _is_away(failure):
+            raise Unavailable("the database") from failure
+        raise
+
+
+def _is_away(failure: DBAPIError) -> bool:
+    """Whether the database could not answer, rather than we asked something wrong.
+
+    PostgreSQL's internal errors are among them: a standby that refuses to write, a session it ended.
+    """
+    return failure.connection_invalidated or isinstance(
+        failure, OperationalError | InterfaceError | InternalError
+    )

@@ -1,0 +1,124 @@
+"""The shop's tables, as the newest migration leaves them; a test holds the two together."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    Uuid,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+metadata: Final = MetaData(
+    naming_convention={
+        "pk": "%(table_name)s_pkey",
+        "fk": "%(table_name)s_%(column_0_name)s_fkey",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "ix": "%(table_name)s_%(column_0_N_name)s_idx",
+        "ck": "%(table_name)s_%(constraint_name)s_check",
+    }
+)
+
+accounts: Final = Table(
+    "accounts",
+    metadata,
+    Column("id", Uuid(as_uuid=False), primary_key=True),
+    Column("email", Text, nullable=False),
+    Column("email_key", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("password_hash", Text, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    CheckConstraint("role IN ('customer', 'owner', 'operator')", name="role"),
+)
+
+categories: Final = Table(
+    "categories",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("slug", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+)
+
+products: Final = Table(
+    "products",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("slug", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("category_id", BigInteger, ForeignKey("categories.id"), nullable=False, index=True),
+    Column("visible", Boolean, nullable=False, server_default=text("true")),
+    # What searches compare, without case and marks: `app.stores.catalog.search_text` of the product.
+    Column("search", Text, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
+
+variants: Final = Table(
+    "variants",
+    metadata,
+    Column("sku", Text, primary_key=True),
+    Column("product_id", BigInteger, ForeignKey("products.id"), nullable=False, index=True),
+    Column("position", Integer, nullable=False),
+    Column("name", Text, nullable=False),  # of the variant alone; empty where there is only one
+    Column("price", BigInteger, nullable=False),
+    Column("stock", Integer, nullable=False),
+    Column("options", JSONB, nullable=False, server_default=text("'{}'")),
+    # The SKU is the name of a field in the session; Redis keeps a hash compact up to 64 bytes of name.
+    CheckConstraint("octet_length(sku) BETWEEN 1 AND 64", name="sku"),
+    CheckConstraint("price BETWEEN 0 AND 1000000000000", name="price"),
+    CheckConstraint("stock >= 0", name="stock"),
+)
+
+orders: Final = Table(
+    "orders",
+    metadata,
+    Column("id", Uuid(as_uuid=False), primary_key=True),
+    Column("sequence", BigInteger, Identity(), nullable=False, unique=True),
+    Column("account_id", Uuid(as_uuid=False), ForeignKey("accounts.id"), nullable=False),
+    Column("cart_id", Text, nullable=False, unique=True),  # one cart becomes one order
+    Column("status", Text, nullable=False),
+    Column("payment", Text, nullable=False),
+    Column("shipping", JSONB, nullable=False),
+    Column("total", BigInteger, nullable=False),
+    Column("placed_at", DateTime(timezone=True), nullable=False),
+    Index(None, "account_id", "sequence"),
+)
+
+order_lines: Final = Table(
+    "order_lines",
+    metadata,
+    Column("order_id", Uuid(as_uuid=False), ForeignKey("orders.id"), primary_key=True),
+    Column("position", SmallInteger, primary_key=True),
+    # No foreign key to the variant: what was sold outlives what is sold.
+    Column("sku", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("quantity", Integer, nullable=False),
+    Column("unit_price", BigInteger, nullable=False),
+    CheckConstraint("quantity > 0", name="quantity"),
+)
+
+order_keys: Final = Table(
+    "order_keys",
+    metadata,
+    Column("account_id", Uuid(as_uuid=False), ForeignKey("accounts.id"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("fingerprint", Text, nullable=False),
+    Column("order_id", Uuid(as_uuid=False), ForeignKey("orders.id"), nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)

@@ -1,0 +1,240 @@
+"""What the API takes and gives. Input is strict: a number is a JSON number, an unknown field is refused."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.shop.money import MOST
+
+QUANTITY_MOST = 999_999
+"""Far past every limit of a cart, small enough for every store: what is over the cart's limit is told so."""
+
+
+class Input(BaseModel):
+    """A request's body."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Output(BaseModel):
+    """An answer's body."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Text = Annotated[str, Field(max_length=2000)]
+"""Bounded here, judged by the shop, which says more precisely what is wrong."""
+
+
+class NewAccount(Input):
+    """An account to be opened."""
+
+    email: Text
+    password: Text
+    name: Text
+
+
+class Credentials(Input):
+    """Who wants to come in."""
+
+    email: Text
+    password: Text
+
+
+class NewLine(Input):
+    """Units to be added to the cart."""
+
+    sku: Text
+    quantity: Annotated[int, Field(ge=1, le=QUANTITY_MOST)]
+
+
+class Quantity(Input):
+    """Units that the line shall have; 0 removes it."""
+
+    quantity: Annotated[int, Field(ge=0, le=QUANTITY_MOST)]
+
+
+class Address(Input):
+    """Where the parcel goes."""
+
+    name: Text
+    phone: Text
+    address: Text
+
+
+class Payment(Input):
+    """How it is paid: `cod` is payment on delivery."""
+
+    token: Text
+
+
+class NewOrder(Input):
+    """The cart, bought at the total that the shopper saw."""
+
+    shipping: Address
+    payment: Payment
+    expected_total: Annotated[int, Field(ge=0, le=MOST)]
+
+
+class AccountOut(Output):
+    """An account."""
+
+    id: str
+    email: str
+    name: str
+
+
+class SessionOut(Output):
+    """Who is logged in."""
+
+    account: AccountOut | None
+
+
+class DeviceOut(Output):
+    """One session of this account."""
+
+    handle: str
+    current: bool
+    created_at: datetime
+    last_seen_at: datetime
+    ip: str
+    device: str
+
+
+class ListOut(Output):
+    """One page of a longer list."""
+
+    total: int
+    page: int
+    page_size: int
+
+
+class DevicesOut(ListOut):
+    """Every session of this account, in one page."""
+
+    items: list[DeviceOut]
+
+
+class ProductSummaryOut(Output):
+    """A product in a list, at its lowest price."""
+
+    slug: str
+    name: str
+    category: str
+    price: int
+    currency: str
+    in_stock: bool
+
+
+class ProductsOut(ListOut):
+    """Products."""
+
+    items: list[ProductSummaryOut]
+
+
+class VariantOut(Output):
+    """One thing that can be bought."""
+
+    sku: str
+    name: str
+    price: int
+    stock: int
+    options: dict[str, str]
+
+
+class ProductOut(Output):
+    """A product; `degraded` names what could not be shown."""
+
+    slug: str
+    name: str
+    description: str
+    category: str
+    price: int
+    currency: str
+    in_stock: bool
+    variants: list[VariantOut]
+    degraded: list[str]
+
+
+class CartLineOut(Output):
+    """A line of the cart; `available` is false when the shop cannot sell that many now."""
+
+    sku: str
+    slug: str
+    name: str
+    quantity: int
+    unit_price: int
+    total: int
+    available: bool
+
+
+class CartOut(Output):
+    """The cart; `gone` are SKUs in it that the shop no longer sells."""
+
+    lines: list[CartLineOut]
+    count: int
+    total: int
+    currency: str
+    gone: list[str]
+
+
+class OrderLineOut(Output):
+    """A line of an order, at the price it was sold for."""
+
+    sku: str
+    name: str
+    quantity: int
+    unit_price: int
+    total: int
+
+
+class ShippingOut(Output):
+    """Where the parcel goes."""
+
+    name: str
+    phone: str
+    address: str
+
+
+class OrderOut(Output):
+    """An order."""
+
+    id: str
+    number: str
+    status: str
+    lines: list[OrderLineOut]
+    total: int
+    currency: str
+    shipping: ShippingOut
+    payment: str
+    placed_at: datetime
+
+
+class OrdersOut(ListOut):
+    """This account's orders, newest first."""
+
+    items: list[OrderOut]
+
+
+class FaultOut(Output):
+    """A field that cannot be."""
+
+    field: str
+    code: str
+    detail: str
+    message: str
+
+
+class ProblemOut(BaseModel):
+    """RFC 9457; `code` is stable, `detail` for programmers, `message` (Vietnamese) for shoppers."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    message: str
+    errors: list[FaultOut] = []

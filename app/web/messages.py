@@ -1,0 +1,72 @@
+"""What shoppers are told, in Vietnamese: one sentence per code of a problem or of an `Invalid` field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from app.shop.accounts import PASSWORD_LEAST, PASSWORD_MOST
+from app.shop.money import written
+
+MESSAGES: Final[Mapping[str, str]] = {
+    # the shop
+    "unavailable": "Cửa hàng đang bận, xin thử lại sau ít giây.",
+    "invalid": "Có thông tin chưa đúng, xin xem lại.",
+    "not_found": "Không tìm thấy thứ bạn cần. Có thể nó đã được gỡ xuống hoặc đường dẫn chưa đúng.",
+    "email_taken": "E-mail này đã có tài khoản. Bạn hãy đăng nhập.",
+    "bad_credentials": "E-mail hoặc mật khẩu chưa đúng.",
+    "too_many_attempts": "Bạn đã thử nhiều lần quá, xin chờ một lát rồi thử lại.",
+    "login_needed": "Bạn cần đăng nhập để tiếp tục.",
+    "cart_limit": "Giỏ hàng chỉ nhận được nhiều nhất {at_most} cho món này.",
+    "cart_full": "Giỏ hàng đã đầy, không nhận thêm loại hàng nữa.",
+    "cart_empty": "Giỏ hàng đang trống.",
+    "out_of_stock": "Món này không đủ hàng: chỉ còn {left}.",
+    "total_changed": "Giá vừa thay đổi: tổng tiền bây giờ là {actual}. Xin xem lại rồi xác nhận.",
+    "cart_ordered": "Giỏ hàng này đã được đặt thành đơn hàng.",
+    "key_in_progress": "Đơn hàng này đang được xử lý, xin chờ một lát.",
+    "key_reused": "Đơn hàng này đã được gửi với thông tin khác. Xin xem lại danh sách đơn hàng.",
+    "payment_refused": "Cửa hàng chỉ nhận thanh toán khi giao hàng.",
+    # sessions
+    "session_unavailable": "Chưa kiểm tra được tài khoản lúc này. Giỏ hàng của bạn vẫn còn nguyên, xin thử lại sau ít giây.",
+    "session_ended": "Phiên làm việc này đã kết thúc. Xin đăng nhập lại.",
+    "session_refused": "Có thay đổi khác vừa diễn ra cùng lúc, xin thử lại.",
+    # the web
+    "malformed": "Yêu cầu gửi đến không đọc được.",
+    "unsupported_form": "Biểu mẫu được gửi theo một cách mà cửa hàng không nhận.",
+    "method_not_allowed": "Trang này không nhận cách gửi như vậy.",
+    "wrong_host": "Địa chỉ này không phải của cửa hàng.",
+    "foreign_origin": "Yêu cầu này đến từ một trang web khác nên không được thực hiện.",
+    "body_too_large": "Nội dung gửi lên quá lớn.",
+    "overdue": "Yêu cầu đến quá muộn nên không được thực hiện. Xin thử lại.",
+    "disconnected": "Kết nối bị ngắt giữa chừng.",
+    "refused": "Yêu cầu này không được chấp nhận.",
+    "internal": "Cửa hàng gặp lỗi. Chúng tôi đã ghi lại và sẽ sửa.",
+    # fields
+    "missing": "Chỗ này không được để trống.",
+    "too_long": "Chỗ này dài quá.",
+    "not_text": "Chỗ này có ký tự không dùng được.",
+    "repeated": "Chỗ này được gửi nhiều lần.",
+    "unknown_field": "Cửa hàng không biết chỗ này.",
+    "email_invalid": "Đây chưa phải là địa chỉ e-mail.",
+    "password_short": f"Mật khẩu cần ít nhất {PASSWORD_LEAST} ký tự.",
+    "password_long": f"Mật khẩu chỉ được dài tối đa {PASSWORD_MOST} ký tự.",
+    "quantity_invalid": "Số lượng phải là một số nguyên dương, viết bằng chữ số thường.",
+    "phone_invalid": "Số điện thoại cần có 8 đến 15 chữ số.",
+    "key_invalid": "Mã của biểu mẫu không dùng được, xin gửi lại.",
+    "total_invalid": "Tổng tiền gửi lên không đúng, xin xem lại rồi xác nhận.",
+    "page_invalid": "Không có trang này.",
+    "number_invalid": "Chỗ này phải là một số nguyên.",
+}
+
+_AMOUNTS: Final = frozenset({"expected", "actual"})
+"""Facts that are whole đồng."""
+
+
+def message_of(code: str, facts: Mapping[str, object] | None = None) -> str:
+    """The sentence of a code, with the facts that belong into it."""
+    told = {name: _told(name, value) for name, value in (facts or {}).items()}
+    return MESSAGES[code].format(**told)
+
+
+def _told(name: str, value: object) -> object:
+    return written(value) if name in _AMOUNTS and isinstance(value, int) else value

@@ -1,0 +1,205 @@
+"""What a shopper may rely on while two replicas serve them in turn, through HAProxy."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+import redis
+from sqlalchemy.engine import make_url
+
+pytestmark = [pytest.mark.fleet, pytest.mark.anyio]
+
+PASSWORD = "mật-khẩu-đủ-dài"
+SHIPPING = {"name": "Nguyễn Thị Ánh", "phone": "0912345678", "address": "12 Hàng Bạc, Hà Nội"}
+
+
+@pytest.fixture
+async def browser(shop_fleet: dict[str, Any]) -> AsyncIterator[httpx.AsyncClient]:
+    """One cookie jar that talks to HAProxy."""
+    async with httpx.AsyncClient(base_url=shop_fleet["url"], timeout=20) as client:
+        yield client
+
+
+async def registered(browser: httpx.AsyncClient) -> str:
+    """A new account, logged in; its e-mail."""
+    email = f"{secrets.token_hex(8)}@chopho.example"
+    account = {"email": email, "password": PASSWORD, "name": "Ánh"}
+    assert (await browser.post("/api/v1/accounts", json=account)).status_code == 201
+    logged_in = await browser.post("/api/v1/session", json={"email": email, "password": PASSWORD})
+    assert logged_in.status_code == 200
+    return email
+
+
+async def in_stock(browser: httpx.AsyncClient, *, least: int) -> str:
+    """The SKU of a variant with at least that many units."""
+    page = (await browser.get("/api/v1/products", params={"page_size": 50})).json()
+    for item in page["items"]:
+        product = (await browser.get(f"/api/v1/products/{item['slug']}")).json()
+        for variant in product["variants"]:
+            if variant["stock"] >= least:
+                return str(variant["sku"])
+    pytest.fail(f"no variant has {least} units")
+
+
+async def order(browser: httpx.AsyncClient, key: str) -> httpx.Response:
+    """Order the cart as it is now, on delivery."""
+    total = (await browser.get("/api/v1/cart")).json()["total"]
+    return await ordered(browser, key, total)
+
+
+async def ordered(browser: httpx.AsyncClient, key: str, total: int) -> httpx.Response:
+    return await browser.post(
+        "/api/v1/orders",
+        json={"shipping": SHIPPING, "payment": {"token": "cod"}, "expected_total": total},
+        headers={"Idempotency-Key": key},
+    )
+
+
+async def add(browser: httpx.AsyncClient, sku: str, quantity: int = 1) -> httpx.Response:
+    return await browser.post("/api/v1/cart/items", json={"sku": sku, "quantity": quantity})
+
+
+async def together(calls: int, call: Callable[[int], Awaitable[httpx.Response]]) -> list[httpx.Response]:
+    return list(await asyncio.gather(*(call(number) for number in range(calls))))
+
+
+async def test_account_and_cart_never_waver_between_replicas(browser: httpx.AsyncClient) -> None:
+    email = await registered(browser)
+    sku = await in_stock(browser, least=3)
+    assert (await add(browser, sku, 2)).status_code in {200, 201}
+    served = set()
+    for _ in range(10):
+        cart = await browser.get("/api/v1/cart")
+        who = await browser.get("/api/v1/session")
+        assert [(line["sku"], line["quantity"]) for line in cart.json()["lines"]] == [(sku, 2)]
+        assert who.json()["account"]["email"] == email
+        served |= {cart.headers["x-served-by"], who.headers["x-served-by"]}
+    assert len(served) == 2
+
+
+async def test_a_session_is_a_namespaced_key_that_expires(
+    browser: httpx.AsyncClient, shop_fleet: dict[str, Any]
+) -> None:
+    await registered(browser)
+    with redis.Redis.from_url(shop_fleet["redis"]["url"], decode_responses=True) as client:
+        keys = list(client.scan_iter("chopho:session:sessions:*"))
+        assert keys
+        assert all(re.fullmatch(r"chopho:session:sessions:[0-9a-f]{64}", key) for key in keys)
+        assert all(0 < client.ttl(key) <= 1800 for key in keys)
+        assert all(client.ttl(key) != -1 for key in client.scan_iter("*"))
+
+
+async def test_visitors_bots_and_probes_leave_nothing_behind(
+    browser: httpx.AsyncClient, shop_fleet: dict[str, Any]
+) -> None:
+    product = (await browser.get("/api/v1/products")).json()["items"][0]["slug"]
+    paths = (
+        "/",
+        f"/san-pham/{product}",
+        "/tim-kiem?q=tra",
+        "/gio-hang",
+        "/favicon.ico",
+        "/khong-co",
+        "/api/v1/cart",
+    )
+    replica = shop_fleet["replicas"][0]["url"]
+    probes = (f"{replica}/health/liveness", f"{replica}/health/readiness")
+    with redis.Redis.from_url(shop_fleet["redis"]["url"]) as client:
+        before = client.dbsize()
+        for _ in range(2000 // 50):
+            urls = [*(paths * 6), *(probes * 4)]
+            async with httpx.AsyncClient(base_url=shop_fleet["url"], timeout=20) as bot:
+                answers = await together(50, lambda number: bot.get(urls[number]))  # noqa: B023 -- awaited here
+            assert not any("set-cookie" in answer.headers for answer in answers)
+            assert all(answer.status_code < 500 for answer in answers)
+        assert client.dbsize() == before
+
+
+async def test_parallel_adds_of_one_sku_all_count(browser: httpx.AsyncClient) -> None:
+    await registered(browser)
+    sku = await in_stock(browser, least=90)
+    answers = await together(40, lambda _: add(browser, sku))
+    accepted = sum(answer.is_success for answer in answers)
+    cart = (await browser.get("/api/v1/cart")).json()
+    assert accepted == 40
+    assert cart["count"] == accepted
+
+
+async def test_parallel_adds_of_many_skus_all_count(browser: httpx.AsyncClient) -> None:
+    await registered(browser)
+    items = (await browser.get("/api/v1/products", params={"page_size": 50})).json()["items"]
+    skus = []
+    for item in items:
+        product = (await browser.get(f"/api/v1/products/{item['slug']}")).json()
+        skus += [variant["sku"] for variant in product["variants"] if variant["stock"] > 0]
+    skus = skus[:20]
+    answers = await together(20, lambda number: add(browser, skus[number]))
+    assert all(answer.is_success for answer in answers)
+    cart = (await browser.get("/api/v1/cart")).json()
+    assert {line["sku"] for line in cart["lines"]} == set(skus)
+
+
+async def test_one_key_sent_ten_times_at_once_is_one_order(browser: httpx.AsyncClient) -> None:
+    await registered(browser)
+    await add(browser, await in_stock(browser, least=20))
+    key = secrets.token_hex()
+    total = (await browser.get("/api/v1/cart")).json()["total"]
+    answers = await together(10, lambda _: ordered(browser, key, total))
+    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
+    assert len(made) == 1
+    assert {answer.status_code for answer in answers} <= {201, 409}
+    assert all(answer.json()["code"] == "key_in_progress" for answer in answers if answer.status_code == 409)
+    assert (await browser.get("/api/v1/orders")).json()["total"] == 1
+    assert (await browser.get("/api/v1/cart")).json()["count"] == 0
+
+
+async def test_one_cart_with_two_keys_is_one_order_and_a_refilled_cart_another(
+    browser: httpx.AsyncClient,
+) -> None:
+    await registered(browser)
+    sku = await in_stock(browser, least=20)
+    await add(browser, sku)
+    total = (await browser.get("/api/v1/cart")).json()["total"]
+    answers = await together(2, lambda _: ordered(browser, secrets.token_hex(), total))
+    assert sorted(answer.status_code for answer in answers) == [201, 409]
+    made = next(answer.json()["id"] for answer in answers if answer.status_code == 201)
+    refused = next(answer.json() for answer in answers if answer.status_code == 409)
+    assert made in str(refused)
+    await add(browser, sku)
+    assert (await order(browser, secrets.token_hex())).status_code == 201
+    assert (await browser.get("/api/v1/orders")).json()["total"] == 2
+
+
+async def test_forty_buyers_of_the_last_five_units_make_five_orders(
+    browser: httpx.AsyncClient, shop_fleet: dict[str, Any]
+) -> None:
+    sku = await in_stock(browser, least=50)
+    plain = make_url(shop_fleet["database"]["url"]).set(drivername="postgresql")
+    buyers = [httpx.AsyncClient(base_url=shop_fleet["url"], timeout=30) for _ in range(40)]
+    try:
+        for buyer in buyers:
+            await registered(buyer)
+        assert all(
+            answer.is_success for answer in await together(40, lambda number: add(buyers[number], sku))
+        )
+        with psycopg.connect(plain.render_as_string(hide_password=False), autocommit=True) as shop:
+            shop.execute("UPDATE variants SET stock = 5 WHERE sku = %s", (sku,))
+        answers = await together(40, lambda number: order(buyers[number], secrets.token_hex()))
+        with psycopg.connect(plain.render_as_string(hide_password=False), autocommit=True) as shop:
+            left = shop.execute("SELECT stock FROM variants WHERE sku = %s", (sku,)).fetchone()
+            shop.execute("UPDATE variants SET stock = 200 WHERE sku = %s", (sku,))
+        assert sum(answer.status_code == 201 for answer in answers) == 5
+        assert {answer.json()["code"] for answer in answers if answer.status_code != 201} == {"out_of_stock"}
+        assert left == (0,)
+        kept = [(await buyer.get("/api/v1/cart")).json()["count"] for buyer in buyers]
+        assert sorted(kept) == [0] * 5 + [1] * 35
+    finally:
+        for buyer in buyers:
+            await buyer.aclose()

@@ -1,0 +1,102 @@
+"""The compartments of the real thing: every pool is listed, and saturation shows where no error does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import redis.asyncio
+from sqlalchemy import text
+
+from app.observability import database_pool, redis_pool
+from app.observability.compartments import row
+from app.settings import Settings, read
+from app.stores.database import Database, DatabaseConfig
+from app.wiring import build
+
+
+@asynccontextmanager
+async def database_of(url: str, pool_size: int) -> AsyncIterator[Database]:
+    database = Database(DatabaseConfig(url=url, pool_size=pool_size, pool_wait_s=10))
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def test_a_database_pool_that_is_full_shows_it_while_nothing_fails(empty_database_url: str) -> None:
+    async with database_of(empty_database_url, 2) as database:
+        compartment = database_pool("database", database, shared_by=["pages"], dies="pages")
+        await asyncio.gather(*(database.rows(text("SELECT 1")) for _ in range(2)))  # connects
+        slow = [asyncio.create_task(database.rows(text("SELECT pg_sleep(0.5)"))) for _ in range(6)]
+        while compartment.usage().in_use < 2 or compartment.usage().waiting < 4:  # noqa: ASYNC110 -- we look on
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
+
+        full = row(compartment, compartment.usage())
+        await asyncio.gather(*slow)  # all succeed, only later
+        idle = row(compartment, compartment.usage())
+
+    assert (full["in_use"], full["size"], full["waiting"]) == (2, 2, 4)
+    assert (full["predicted_wait_s"] or 0) >= 3 * 0.2  # three rounds of what was seen so far
+    assert (idle["in_use"], idle["waiting"], idle["predicted_wait_s"]) == (0, 0, 0)
+    assert 0.3 < (idle["holding_s"] or 0) < 5
+    assert (idle["needed_when_100_times_slower"] or 0) > 2
+
+
+async def test_a_redis_pool_shows_the_connections_in_use(redis_url: str) -> None:
+    pool = redis.asyncio.ConnectionPool.from_url(redis_url, max_connections=3)
+    compartment = redis_pool("cache", pool, shared_by=["pages"], dies="nothing")
+    held = [await pool.get_connection() for _ in range(2)]  # type: ignore[no-untyped-call]  # redis-py left it untyped
+    assert (compartment.usage().in_use, compartment.size) == (2, 3)
+    for connection in held:
+        await pool.release(connection)
+    assert compartment.usage().in_use == 0
+    await pool.disconnect()
+
+
+async def test_reports_that_fill_their_pool_delay_no_page(redis_url: str, empty_database_url: str) -> None:
+    parts = build(settings(redis_url, empty_database_url))
+    async with parts.running():
+        reports = [asyncio.create_task(parts.background.rows(text("SELECT pg_sleep(1)"))) for _ in range(6)]
+        listed = {each.name: each for each in parts.observability.compartments}
+        while listed["background database"].usage().waiting < 4:  # noqa: ASYNC110 -- we look on
+            await asyncio.sleep(0.01)
+        async with asyncio.timeout(2):  # the reports take three seconds
+            await parts.database.rows(text("SELECT 1"))
+        assert listed["background database"].usage().in_use == 2
+        assert listed["database"].usage().waiting == 0
+        for report in reports:
+            report.cancel()
+
+
+async def test_every_finite_resource_of_a_replica_is_listed(redis_url: str, empty_database_url: str) -> None:
+    parts = build(settings(redis_url, empty_database_url))
+    rows = {each["name"]: each for each in parts.observability.compartments.rows()}
+
+    assert set(rows) == {
+        "event loop",
+        "database",
+        "background database",
+        "session store",
+        "attempts Redis",
+        "control Redis",
+        "hashing",
+        "reports",
+        "images",
+    }
+    assert all(each["shared_by"] and each["dies"] for each in rows.values())
+    async with parts.running():
+        pass
+
+
+def settings(redis_url: str, database_url: str) -> Settings:
+    given = {
+        "DATABASE_URL": database_url,
+        "SESSION_URL": redis_url,
+        "REDIS_URL": redis_url,
+        "SECRET_KEYS": "a key of the tests that is long enough to sign with",
+        "PUBLIC_URL": "http://chopho.example",
+    }
+    return read(Settings, {f"CHOPHO_{name}": value for name, value in given.items()})

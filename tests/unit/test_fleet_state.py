@@ -1,0 +1,152 @@
+"""What a state directory keeps, and for whom."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from socket import create_server
+
+import pytest
+
+from app.fleet.errors import AlreadyRunning, PortInUse, StateUnusable
+from app.fleet.logs import bound, follow, last_lines, last_words
+from app.fleet.ports import choose, claim, is_free
+from app.fleet.record import FleetRecord, ProcessRecord, is_replica
+from app.fleet.state import StateDirectory
+from tests.conftest import free_port
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> StateDirectory:
+    made = StateDirectory(tmp_path / "state")
+    made.make()
+    return made
+
+
+def test_only_its_owner_may_look_into_a_state_directory(state: StateDirectory) -> None:
+    assert stat.S_IMODE(state.path.stat().st_mode) == 0o700
+
+
+def test_secrets_are_made_once_and_differ_between_fleets(state: StateDirectory, tmp_path: Path) -> None:
+    other = StateDirectory(tmp_path / "other")
+    other.make()
+    assert state.secrets() == state.secrets()
+    assert state.secrets().session_key != other.secrets().session_key
+    assert len(state.secrets().session_key) >= 32
+    assert stat.S_IMODE((state.path / "secrets.json").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("text", ["{half", "[]", '{"session_key": "alone"}'])
+def test_damaged_secrets_are_never_replaced(state: StateDirectory, text: str) -> None:
+    """New ones would log everybody out and lock the database."""
+    (state.path / "secrets.json").write_text(text)
+    with pytest.raises(StateUnusable, match=r"secrets\.json cannot be read"):
+        state.secrets()
+
+
+def test_one_supervisor_holds_a_state_directory(state: StateDirectory) -> None:
+    with state.held(), pytest.raises(AlreadyRunning, match="already runs"), state.held():
+        pass
+    with state.held():
+        pass
+
+
+def test_sockets_lie_in_the_directory_where_their_path_is_short_enough(state: StateDirectory) -> None:
+    short = StateDirectory(Path("/srv/chopho"))
+    assert short.socket("haproxy.sock") == Path("/srv/chopho/haproxy.sock")
+    deep = StateDirectory(state.path / ("deep" * 30))
+    socket = deep.socket("haproxy.sock")
+    assert len(os.fsencode(socket)) < 90
+    assert socket == deep.socket("haproxy.sock")
+    assert socket != StateDirectory(state.path / ("deeq" * 30)).socket("haproxy.sock")
+    assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
+    socket.parent.rmdir()
+
+
+def test_a_short_place_for_sockets_that_somebody_else_prepared_is_refused(
+    state: StateDirectory, tmp_path: Path
+) -> None:
+    deep = StateDirectory(state.path / ("deep" * 30))
+    place = deep.socket("haproxy.sock").parent
+    place.rmdir()
+    place.symlink_to(tmp_path)
+    try:
+        with pytest.raises(StateUnusable, match="belongs to somebody else"):
+            deep.socket("haproxy.sock")
+    finally:
+        place.unlink()
+
+
+def test_a_record_is_read_as_it_was_written(state: StateDirectory) -> None:
+    assert FleetRecord.load(state.record) is None
+    record = FleetRecord(phase="running", processes={"app2": ProcessRecord(pid=7, started=1.5, digest="d")})
+    record.save(state.record)
+    assert FleetRecord.load(state.record) == record
+    assert stat.S_IMODE(state.record.stat().st_mode) == 0o600
+    assert [file.name for file in state.path.iterdir()] == ["logs", "fleet.json"]
+
+
+def test_replicas_are_told_from_servers_and_counted_in_order() -> None:
+    processes = {name: ProcessRecord(pid=1, started=1) for name in ("redis", "app10", "app2", "apple", "app")}
+    assert FleetRecord(processes=processes).replicas() == ["app2", "app10"]
+    assert not is_replica("haproxy")
+
+
+def test_a_port_that_is_taken_is_not_claimed() -> None:
+    with create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(PortInUse, match=f"port {port} is in use by .*pid {os.getpid()}"):
+            claim(port)
+        assert not is_free(port)
+    assert is_free(port)
+
+
+def test_ports_are_kept_and_otherwise_differ() -> None:
+    kept = {"redis": free_port()}
+    chosen = choose(["redis", "app1", "app2", "app3"], {**kept, "app9": 1})
+    assert chosen["redis"] == kept["redis"]
+    assert len(set(chosen.values())) == 4
+    assert set(chosen) == {"redis", "app1", "app2", "app3"}
+
+
+def test_the_last_words_are_the_last_line_with_any(tmp_path: Path) -> None:
+    log = tmp_path / "app1.log"
+    assert (last_words(log), last_lines(log, 3)) == ("it said nothing", [])
+    log.write_text("first\nsecond\nthird\n\n")
+    assert (last_words(log), last_lines(log, 2)) == ("third", ["second", "third"])
+
+
+def test_a_log_that_grew_too_large_is_emptied_in_place_and_kept_once(tmp_path: Path) -> None:
+    log, small = tmp_path / "app1.log", tmp_path / "redis.log"
+    small.write_text("few\n")
+    with log.open("a") as writer:
+        writer.write("many\n" * 100)
+        writer.flush()
+        bound(tmp_path, at_most=100)
+        writer.write("on\n")
+    assert log.read_text() == "on\n"
+    assert (tmp_path / "app1.log.1").read_text() == "many\n" * 100
+    assert small.read_text() == "few\n"
+
+
+def test_a_follower_hears_whole_lines_once_also_after_the_log_was_emptied(tmp_path: Path) -> None:
+    log, later = tmp_path / "app1.log", tmp_path / "app2.log"
+    log.write_text("before\n")
+    lines = follow([log, later], every_s=0)
+
+    def say(file: Path, text: str) -> None:
+        with file.open("a") as writer:
+            writer.write(text)
+
+    say(log, "one\nhal")
+    assert next(lines) == (log, "one")
+    say(log, "f\n")
+    assert next(lines) == (log, "half")
+    say(later, "two\n")
+    assert next(lines) == (later, "two")
+    log.write_text("")
+    say(later, "three\n")
+    assert next(lines) == (later, "three")
+    say(log, "anew\n")
+    assert next(lines) == (log, "anew")

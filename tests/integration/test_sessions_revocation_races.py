@@ -135,6 +135,16 @@ async def test_with_a_lost_index_the_end_of_all_still_ends_all(
     assert all([isinstance(await other.load(record.ticket), Ended) for record in records])
 
 
+async def test_with_a_lost_index_no_write_after_the_end_of_all_is_reported_done(
+    other: RedisStore, server: redis.Redis
+) -> None:
+    record = await other.create(MINE)
+    server.delete(*server.scan_iter(match="*:index:*"))
+    await other.end_all("user:1")
+    assert isinstance(await other.commit(record.ticket, Changes(put={"a": b"2"})), Ended)
+    assert isinstance(await other.claim(record.ticket), Ended)
+
+
 async def test_a_lost_index_heals_with_use(other: RedisStore, server: redis.Redis, clock: Clock) -> None:
     record = await other.create(MINE)
     server.delete(*server.scan_iter(match="*:index:*"))

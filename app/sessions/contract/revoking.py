@@ -81,6 +81,24 @@ class RevokingContract(Backend):
             assert (await live(store, after.ticket)).user == "user:1"
         assert await store.end_all("user:1", epoch=epoch - 1) == epoch
 
+    async def test_a_session_that_was_ended_so_can_end_nobody(self, store: SessionStore) -> None:
+        mine, thief = await store.create(of("user:1")), await store.create(of("user:1"))
+        epoch = await store.end_all("user:1", own=mine.epoch)
+        assert epoch > mine.epoch
+        assert await store.end_all("user:1", own=thief.epoch) == 0
+        reissued = await store.create(Draft(fields={"a": b"1"}, user="user:1", epoch=epoch))
+        assert (await live(store, reissued.ticket)).epoch == epoch
+        assert await store.end_all("user:1", own=epoch) > epoch
+        assert await is_over(store, reissued.ticket)
+
+    async def test_a_login_that_a_revocation_overtook_is_dead_from_its_birth(
+        self, store: SessionStore
+    ) -> None:
+        began = await store.epoch("user:1")
+        await store.end_all("user:1")
+        late = await store.create(Draft(fields={"a": b"1"}, user="user:1", epoch=began))
+        assert await is_over(store, late.ticket)
+
     async def test_sessions_are_counted_where_they_can_be(self, store: SessionStore) -> None:
         created = [await store.create(of("user:1")), await store.create(Draft(fields={"a": b"1"}))]
         assert await store.count() in {2, None}

@@ -9,16 +9,30 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Final, Self, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from app.clients.webhooks import key_of
+from app.services.payments.config import Consumer
 
 PREFIX: Final = "CHOPHO_"
+
+_SECRET_LEAST: Final = 32
 
 Network = IPv4Network | IPv6Network
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+_NAME: Final = re.compile(r"[a-z0-9-]{1,40}", re.ASCII)
 _UNITS_S: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _SESSION_SCHEMES: Final = frozenset(
     {"redis", "rediss", "redis+sentinel", "redis+cluster", "jwt+redis", "memory"}
@@ -49,6 +63,24 @@ def _keys(given: object) -> object:
     return keys
 
 
+def _named(given: object) -> object:
+    if not isinstance(given, str):
+        return given
+    pairs = tuple(
+        (name.strip(), value.strip()) for name, _, value in (part.partition("=") for part in given.split(","))
+    )
+    if not all(_NAME.fullmatch(name) and value for name, value in pairs):
+        raise ValueError("wants comma-separated name=value pairs")
+    return pairs
+
+
+def _is_strong(secret: str) -> bool:
+    try:
+        return len(key_of(secret)) >= _SECRET_LEAST
+    except ValueError:
+        return False
+
+
 def _networks(given: object) -> object:
     if not isinstance(given, str):
         return given
@@ -77,6 +109,8 @@ def _scheme(*allowed: str) -> Callable[[str], str]:
 
 
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Pairs = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_named)]
+Origin = Annotated[str, AfterValidator(_origin)]
 RedisUrl = Annotated[str, AfterValidator(_scheme("redis", "rediss"))]
 SessionUrl = Annotated[str, AfterValidator(_scheme(*sorted(_SESSION_SCHEMES)))]
 
@@ -116,9 +150,7 @@ class Settings(_Environment):
     secret_keys: Annotated[tuple[str, ...], BeforeValidator(_keys)] = Field(
         description="At least 32 bytes each; the first signs, all verify."
     )
-    public_url: Annotated[str, AfterValidator(_origin)] = Field(
-        description="The origin that links, origin checks and Host checks use."
-    )
+    public_url: Origin = Field(description="The origin that links, origin checks and Host checks use.")
     trusted_proxies: Annotated[tuple[Network, ...], BeforeValidator(_networks)] = Field(
         (IPv4Network("127.0.0.1/32"),), description="Whose X-Forwarded-* is believed."
     )
@@ -136,6 +168,71 @@ class Settings(_Environment):
     rate_limit: bool = Field(default=True, description="Abuse limits; failed log-ins are limited always.")
 
 
+class ServiceSettings(_Environment):
+    """What a process of any service around the shop needs to know."""
+
+    database_url: Annotated[str, AfterValidator(_scheme("postgresql+psycopg"))] = Field(
+        description="The PostgreSQL in which the service has a schema of its own."
+    )
+    database_pool_size: int = Field(10, ge=1, le=500, description="Connections of one process.")
+    identity_public_key: Path = Field(description="File of the public key that verifies internal tokens.")
+    faults_token: str | None = Field(
+        None,
+        min_length=16,
+        pattern=r"^[!-~]+$",
+        description="The operator's token for fault switches; without it there are none.",
+    )
+    drain_delay: Duration = Field(
+        timedelta(0), ge=timedelta(0), description="Readiness says no and requests are still served."
+    )
+    shutdown_grace: Duration = Field(
+        timedelta(seconds=30), ge=timedelta(0), description="Requests in flight may finish."
+    )
+
+
+class PaymentsServiceSettings(ServiceSettings):
+    """What a process of the sandbox acquirer needs to know."""
+
+    payments_public_url: Origin | None = Field(
+        None, description="Where browsers find the acquirer's pages; by default http://host:port."
+    )
+    payments_slow: Duration = Field(
+        timedelta(seconds=8), gt=timedelta(0), description="How long tok_slow takes."
+    )
+    webhooks: Pairs = Field((), description="Who hears of every event: name=url, separated by commas.")
+    webhook_secrets: Pairs = Field(
+        (),
+        description="What their calls are signed with: name=secret; a name may come twice, for a rotation.",
+    )
+    webhook_timeout: Duration = Field(
+        timedelta(seconds=5), gt=timedelta(0), description="A consumer acknowledges within this time."
+    )
+
+    @model_validator(mode="after")
+    def _signed(self) -> Self:
+        for name, url in self.webhooks:
+            held = [secret for known, secret in self.webhook_secrets if known == name]
+            if not held or not all(_is_strong(secret) for secret in held):
+                raise ValueError(
+                    f"CHOPHO_WEBHOOK_SECRETS wants {name}=secret for every consumer in CHOPHO_WEBHOOKS: "
+                    f"at least {_SECRET_LEAST} bytes, or whsec_ and the Base64 of as many"
+                )
+            if urlsplit(url).scheme not in {"http", "https"}:
+                raise ValueError(f"CHOPHO_WEBHOOKS wants {name}=http://… or https://…")
+        return self
+
+    def consumers(self) -> tuple[Consumer, ...]:
+        """Who hears of every event."""
+        return tuple(
+            Consumer(
+                name=name,
+                url=url,
+                secrets=tuple(secret for known, secret in self.webhook_secrets if known == name),
+            )
+            for name, url in self.webhooks
+        )
+
+
 class FleetSettings(_Environment):
     """What the local fleet may be told: the operator's own server programs."""
 
@@ -148,7 +245,9 @@ class FleetSettings(_Environment):
     )
 
 
-Model = TypeVar("Model", Settings, FleetSettings)
+Model = TypeVar("Model", bound=_Environment)
+
+_MODELS: Final[tuple[type[_Environment], ...]] = (Settings, PaymentsServiceSettings, FleetSettings)
 
 
 def read(model: type[Model], environment: Mapping[str, str] | None = None) -> Model:
@@ -167,7 +266,7 @@ def read(model: type[Model], environment: Mapping[str, str] | None = None) -> Mo
 
 
 def _known() -> set[str]:
-    return {f"{PREFIX}{name}".upper() for model in (Settings, FleetSettings) for name in model.model_fields}
+    return {f"{PREFIX}{name}".upper() for model in _MODELS for name in model.model_fields}
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:
@@ -181,10 +280,12 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
 
 def _one_line(unusable: ValidationError, given: Mapping[str, str]) -> str:
     first = unusable.errors(include_url=False)[0]
+    if not first["loc"]:
+        return first["msg"].removeprefix("Value error, ")
     field = str(first["loc"][0])
     name = f"{PREFIX}{field}".upper()
-    description = Settings.model_fields.get(field, FleetSettings.model_fields.get(field))
-    meaning = description.description if description else ""
+    known = next(model.model_fields[field] for model in _MODELS if field in model.model_fields)
+    meaning = known.description or ""
     if first["type"] == "missing":
         return f"{name} is not set; it is required: {meaning}"
     got = "a value that stays secret" if _is_secret(field) else repr(given.get(field, ""))
@@ -192,4 +293,6 @@ def _one_line(unusable: ValidationError, given: Mapping[str, str]) -> str:
 
 
 def _is_secret(field: str) -> bool:
-    return field == "secret_keys" or (field.endswith("_url") and field != "public_url")
+    return field in {"secret_keys", "webhook_secrets", "faults_token"} or (
+        field.endswith("_url") and not field.endswith("public_url")
+    )

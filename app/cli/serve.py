@@ -1,7 +1,8 @@
-"""`chopho serve`: one process of the shop, as the fleet, systemd and containers run it."""
+"""`chopho serve`: one process of the shop or of a service, as the fleet, systemd and containers run it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated
 
@@ -15,6 +16,7 @@ class Service(StrEnum):
     """What can be served."""
 
     shop = "shop"
+    payments = "payments"
 
 
 def serve(
@@ -22,17 +24,25 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
 ) -> int:
-    """Serve one replica, configured by CHOPHO_ variables, until SIGTERM drains it.
+    """Serve one replica or service, configured by CHOPHO_ variables, until SIGTERM drains it.
 
     Exit codes of its own: 1 a second signal forced it, 3 it could not start.
     """
-    # The other commands need not wait for the whole shop to be imported.
-    from app.main import serve_shop
-
     try:
-        return {Service.shop: serve_shop}[service](host, port)
+        return _serving(service)(host, port)
     except OSError as error:
         raise PortInUse(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+def _serving(service: Service) -> Callable[[str, int], int]:
+    """What serves it; the other commands, and the other services, need not wait for it to be imported."""
+    if service is Service.payments:
+        from app.serving import serve_payments
+
+        return serve_payments
+    from app.main import serve_shop
+
+    return serve_shop
 
 
 def register(cli: typer.Typer) -> None:

@@ -75,7 +75,7 @@ class JwtStore:
             created_ms=now if draft.created_ms is None else draft.created_ms,
             seen_ms=now,
             user=draft.user,
-            epoch=await self._users.epoch(self._ref(draft.user)) if draft.user else 0,
+            epoch=await self.epoch(draft.user) if draft.user and draft.epoch is None else draft.epoch or 0,
             fields=fields,
             device=draft.device,
             address=draft.address,
@@ -147,9 +147,13 @@ class JwtStore:
         checked(replies[:1])
         return True
 
-    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """Raise the epoch, which no older token survives."""
-        return await self._users.end_all(self._ref(user), epoch=epoch)
+        return await self._users.end_all(self._ref(user), epoch=epoch, own=own)
+
+    async def epoch(self, user: str) -> int:
+        """What a login that begins now is dated by."""
+        return await self._users.epoch(self._ref(user))
 
     async def count(self) -> int | None:
         """Nobody knows: they are in the browsers, until the absolute limit at the latest."""

@@ -109,7 +109,7 @@ class Tokens:
                 options={"require": _REQUIRED, "verify_exp": False, "verify_iat": False, "verify_nbf": False},
             )
             return _token(ticket, claims)
-        except (jwt.PyJWTError, ValueError, TypeError, AttributeError, RecursionError) as broken:
+        except (jwt.PyJWTError, ValueError, TypeError, AttributeError) as broken:
             raise Unverified from broken
 
 

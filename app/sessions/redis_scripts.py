@@ -16,13 +16,13 @@ class Script:
 
     def __init__(self, name: str) -> None:
         self._text = (Path(__file__).parent / "lua" / f"{name}.lua").read_bytes()
-        self._sha = hashlib.sha1(self._text, usedforsecurity=False).hexdigest()
+        self.sha = hashlib.sha1(self._text, usedforsecurity=False).hexdigest()
 
     async def run(
         self, wire: Wire, key: bytes, *words: str | bytes, also: tuple[tuple[bytes, bytes], ...] = ()
     ) -> list[Reply]:
         """The script's reply, then those of the commands `also` sent with it, which must be idempotent."""
-        replies = await wire.call((key, pack("EVALSHA", self._sha, 1, key, *words)), *also)
+        replies = await wire.call((key, pack("EVALSHA", self.sha, 1, key, *words)), *also)
         if isinstance(replies[0], ReplyError) and replies[0].code == "NOSCRIPT":
             # The script did not run, so this is no second time.
             replies = await wire.call((key, pack("EVAL", self._text, 1, key, *words)), *also)

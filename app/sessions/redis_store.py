@@ -78,7 +78,7 @@ class RedisStore:
         ref, name = ref_of(ticket), session_id(ticket)
         now = self._config.now_ms()
         created = now if draft.created_ms is None else draft.created_ms
-        epoch = await self._users.epoch(ref) if draft.user else 0
+        epoch = await self.epoch(draft.user) if draft.user and draft.epoch is None else draft.epoch or 0
         raw = hash_of(draft, created_ms=created, seen_ms=now, epoch=epoch)
         record = record_of(ticket, {name.encode(): value for name, value in raw.items()})
         ends = created + self._config.absolute_ms
@@ -92,15 +92,13 @@ class RedisStore:
 
     async def commit(self, ticket: str, changes: Changes) -> Committed | Ended | Refused:
         """One script; the epoch comes with it, so that a write after a revocation is not reported done."""
-        ref = ref_of(ticket)
-        epoch_key = self._keys.epoch(ref)
         reply, *epochs = await COMMIT.run(
             self._wire,
             self._keys.session(session_id(ticket)),
             str(self._config.now_ms()),
             *self._limits,
             *words_of(changes),
-            also=((epoch_key, pack("GET", epoch_key)),) if ref else (),
+            also=self._reads(ticket)[1:],
         )
         epoch = number(epochs[0]) if epochs else 0
         return _outcome(ticket, changes, reply, epoch)
@@ -110,14 +108,17 @@ class RedisStore:
         now = self._config.now_ms()
         stamp = f"{now}:{secrets.token_hex(8)}"
         key = self._keys.session(session_id(ticket))
-        (flat,) = await CLAIM.run(self._wire, key, str(now), str(LEASE_MS), stamp)
+        words = str(now), str(LEASE_MS), stamp
+        flat, *epochs = await CLAIM.run(self._wire, key, *words, also=self._reads(ticket)[1:])
+        epoch = number(epochs[0]) if epochs else 0
         if not flat:
             return Ended()
         try:
             record = record_of(ticket, hash_of_reply(flat))
         except Unreadable as broken:
             return await self._dropped(ticket, broken)
-        return Claim(record=record, stamp=stamp) if record.ends_ms(self._config) > now else Ended()
+        alive = record.ends_ms(self._config) > now and record.epoch >= epoch
+        return Claim(record=record, stamp=stamp) if alive else Ended(epoch or None)
 
     async def settle(self, claim: Claim) -> bool:
         """Delete what was claimed, and leave a trace of it."""
@@ -152,9 +153,13 @@ class RedisStore:
             await self._wire.call(self._tracing(handle, "ended"), self._users.unlisting(ref, handle))
         return bool(ended)
 
-    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """Raise the epoch, which ends every session; then delete those that the index knows."""
-        return await self._users.end_all(user_ref(self._config.namespace, user), epoch=epoch)
+        return await self._users.end_all(user_ref(self._config.namespace, user), epoch=epoch, own=own)
+
+    async def epoch(self, user: str) -> int:
+        """What a login that begins now is dated by."""
+        return await self._users.epoch(user_ref(self._config.namespace, user))
 
     async def count(self) -> int | None:
         """Look at every key, a thousand at a time."""

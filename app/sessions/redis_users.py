@@ -30,12 +30,15 @@ class Users:
         """The epoch for a session that begins now."""
         return number(checked(await EPOCH.run(self._wire, self._keys.epoch(ref)))[0])
 
-    async def end_all(self, ref: str, *, epoch: int | None = None) -> int:
-        """Raise the epoch, so that every session from before it is dead, listed or not."""
+    async def end_all(self, ref: str, *, epoch: int | None = None, own: int = 0) -> int:
+        """Raise the epoch, so that every session from before it is dead, listed or not.
+
+        Returns 0, and nothing happened, when the asker's `own` epoch is over already.
+        """
         key = self._keys.epoch(ref)
-        words = str(self._kept_ms), str(epoch or 0)
+        words = str(self._kept_ms), str(epoch or 0), str(own)
         (raised,) = checked(await REVOKE.run(self._wire, key, *words))
-        if epoch is None:
+        if epoch is None and number(raised):
             await self._delete_listed(ref)
         return number(raised)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from .changes import applied
 from .devices import client_of
@@ -21,26 +22,29 @@ class Session(Fields):
         record = await self._loaded()
         return record.user if record else None
 
-    async def login(self, user: str, *, merge: Merge | None = None) -> None:
+    async def login(self, user: str, *, merge: Merge | None = None, epoch: int | None = None) -> None:
         """Make the session the user's, under a new ticket.
 
         What a visitor gathered is kept, another user's data is not; `merge` makes the fields from a
-        visitor's, once. Of several logins at once one wins; the others raise `SessionEnded`.
+        visitor's, once. Of several logins at once one wins; the others raise `SessionEnded`. `epoch` is what
+        `Sessions.epoch` said before the password was checked.
         """
         self._unsealed()
         async with self._lock:
             record = await self._look()
             if record is None:
                 self._refuse_late(SETTLING_MS if self._gone.rotated else 0)
-                self._adopt(await self._sessions.primary.create(self._draft(user, {}, merge=merge)))
+                self._adopt(
+                    await self._sessions.primary.create(self._draft(user, {}, merge=merge, epoch=epoch))
+                )
                 return
             kept = record.user in (None, user)
-            again = record.user == user
-            work = self._sessions.rotate(
-                self._store,
-                record.ticket,
-                lambda last: self._draft(user, last.fields if kept else {}, merge=None if again else merge),
-            )
+            once = None if record.user == user else merge
+
+            def draft(last: Record) -> Draft:
+                return self._draft(user, last.fields if kept else {}, merge=once, epoch=epoch)
+
+            work = self._sessions.rotate(self._store, record.ticket, draft)
             self._replace(await self._sessions.finish(work))
 
     async def logout(self) -> None:
@@ -85,9 +89,11 @@ class Session(Fields):
             if record is None or record.user is None:
                 return 0
             user = record.user
-            work = self._sessions.end_others(
-                self._store, record.ticket, user, lambda last: self._draft(user, last.fields, last=last)
-            )
+
+            def draft(last: Record) -> Draft:
+                return replace(self._draft(user, last.fields), created_ms=last.created_ms)
+
+            work = self._sessions.end_others(self._store, record.ticket, user, draft)
             reissued, epoch = await self._sessions.finish(work)
             self._replace(reissued)
             return epoch
@@ -115,17 +121,11 @@ class Session(Fields):
         self._pending.clear()
 
     def _draft(
-        self,
-        user: str,
-        fields: Mapping[str, bytes],
-        *,
-        last: Record | None = None,
-        merge: Merge | None = None,
+        self, user: str, fields: Mapping[str, bytes], *, merge: Merge | None = None, epoch: int | None = None
     ) -> Draft:
         limits = self._sessions.config
         after, _ = applied(fields, self._pending.before(), limits=limits)
         if merge is not None:
             after = remade(after, merge)
         device, address = client_of(self._scope)
-        created_ms = last.created_ms if last else None
-        return Draft(fields=after, user=user, device=device, address=address, created_ms=created_ms)
+        return Draft(fields=after, user=user, device=device, address=address, epoch=epoch)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from .backends import store_of
@@ -108,8 +109,13 @@ class Sessions:
         claim = await store.claim(ticket)
         if isinstance(claim, Ended):
             return None, 0
-        epoch = await self.end_all(user)
-        return await self.primary.create(draft(claim.record)), epoch
+        # Two sessions that end each other: the epoch lets one of them, and dates it before what comes later.
+        epoch = await store.end_all(user, own=claim.record.epoch)
+        if not epoch:
+            return None, 0
+        others = [await other.end_all(user, epoch=epoch) for other in self.stores if other is not store]
+        reissued = replace(draft(claim.record), epoch=max(epoch, *others, 0))
+        return await self.primary.create(reissued), epoch
 
     async def end_all(self, user: str, *, epoch: int | None = None) -> int:
         """End every session the user has by now, in every store; returns the epoch that ended them.
@@ -118,6 +124,14 @@ class Sessions:
         ends what was ended then, and nothing that began after it.
         """
         return max([await store.end_all(user, epoch=epoch) for store in self.stores])
+
+    async def epoch(self, user: str) -> int:
+        """What dates a login of the user that begins now.
+
+        Ask before the password is checked and give it to `Session.login`: a login that a revocation
+        overtook, by a change of the password say, is then dead from its birth.
+        """
+        return await self.primary.epoch(user)
 
     async def counts(self) -> Sequence[int | None]:
         """How many sessions live in each store, None where nobody knows.

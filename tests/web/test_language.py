@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 from pathlib import Path
 
 import httpx
 import pytest
 from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 import app.web
@@ -46,6 +48,13 @@ def test_every_message_is_translated_and_no_translation_is_left_over() -> None:
     assert told() - translations.keys() == set()
     assert translations.keys() - told() == set()
     assert [key for key, texts in translations.items() if not texts or not all(texts)] == []
+
+
+def test_what_is_read_is_what_was_written() -> None:
+    with (CATALOGUES / "en.po").open("rb") as source:
+        compiled = BytesIO()
+        write_mo(compiled, read_po(source, locale="en"))
+    assert (CATALOGUES / "en.mo").read_bytes() == compiled.getvalue(), "run make translations"
 
 
 def test_a_translation_names_the_same_things_as_its_message() -> None:

@@ -294,10 +294,12 @@ class SessionsContract(Fixtures):
         assert "set-cookie" not in answer.headers
 
     async def test_a_slow_reader_never_keeps_an_ended_session_alive(
-        self, browser: Client, app: Starlette, slow: Slow
+        self, browser: Client, app: Starlette, slow: Slow, clock: Clock, config: SessionConfig
     ) -> None:
         await browser.get("/login?user=user:1")
         cookies = dict(browser.cookies)
+        # Late enough that the mere use of it renews a session.
+        clock.advance(config.idle_timeout * 0.3)
         async with new_browser(app, cookies) as tab:
             under_way = asyncio.create_task(tab.get("/slow?looks=1"))
             await slow.arrived.wait()

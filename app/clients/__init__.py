@@ -1,0 +1,1 @@
+"""The shop's ways to the services around it, one file for each."""

@@ -1,0 +1,1 @@
+"""A sandbox acquirer: payments that behave as a bank's do, with money that is not there."""

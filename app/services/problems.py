@@ -1,0 +1,50 @@
+"""What a service refuses, as RFC 9457 says it, with a stable `code`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from app.shop.errors import Unavailable
+
+
+class Problem(JSONResponse):
+    """One problem."""
+
+    media_type = "application/problem+json"
+
+    def __init__(self, status: int, code: str, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        title = HTTPStatus(status).phrase
+        told = {"type": "about:blank", "title": title, "status": status, "code": code, "detail": detail}
+        super().__init__(told, status, headers)
+
+
+def install(app: FastAPI) -> None:
+    """Answer as problems what every service may refuse."""
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(Unavailable, _unavailable)
+
+
+def _http(_: Request, error: Exception) -> Problem:
+    assert isinstance(error, HTTPException)  # noqa: S101 -- Starlette hands over what it was registered for
+    code = HTTPStatus(error.status_code).name.lower()
+    return Problem(error.status_code, code, error.detail, error.headers)
+
+
+def _invalid(_: Request, error: Exception) -> Problem:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 -- likewise
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return Problem(422, "invalid", f"{field}: {first['msg']}")
+
+
+def _unavailable(_: Request, error: Exception) -> Problem:
+    assert isinstance(error, Unavailable)  # noqa: S101 -- likewise
+    return Problem(503, "unavailable", str(error), {"Retry-After": str(error.retry_after_s)})

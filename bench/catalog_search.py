@@ -7,6 +7,7 @@ import asyncio
 import statistics
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -51,7 +52,7 @@ async def _measured(products: int, times: int) -> Mapping[str, float]:
     with TemporaryDirectory() as folder, own_database() as url:
         path = Path(folder) / "catalogue.csv"
         write_catalogue_file(path, products, rows_per_product=1)
-        database = Database(patient(url))
+        database = Database(replace(patient(url), statement_timeout_s=60))
         with path.open("rb") as source:
             await ImportCatalogue(imports=SqlImports(database=database))(source, name="x", terms=Terms())
         catalog = SqlCatalog(database=database)

@@ -185,7 +185,7 @@ def _product(row: AnyRow) -> ImportedProduct:
         variants=tuple(
             ImportedVariant(
                 sku=sku,
-                values=tuple(options[name] for name in row.option_names),
+                values=tuple(options.get(name, "") for name in row.option_names),
                 price=price,
                 stock=stock,
                 sells_past_zero=past_zero,

@@ -88,7 +88,7 @@ def _found(query: ProductQuery) -> FromClause:
         return select(*columns).where(*_matching(query)).subquery("found")
     if query.sort != "best":
         return select(*columns).where(*_matching(query)).cte("found")
-    phrase = " ".join(folded(query.text[:SEARCH_MOST]).split())
+    phrase = folded(query.text[:SEARCH_MOST])
     begins = func.starts_with(products.c.search, phrase).label("begins")
     rank = func.ts_rank(cast(_WEIGHTS, ARRAY(REAL)), products.c.head_words, _asked(query)).label("rank")
     return select(*columns, begins, rank).where(*_matching(query)).cte("found")

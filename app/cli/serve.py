@@ -45,7 +45,6 @@ def _serving(service: Service) -> Callable[[str, int], int]:
     return serve_shop
 
 
-
 def register(cli: typer.Typer) -> None:
     """Add the command."""
     cli.command(epilog=EPILOG)(serve)

@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 ARGS   ?=
 
-.PHONY: help setup up down test check format docs lock clean
+.PHONY: help setup up down test check format docs bench bench-safety lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -41,6 +41,12 @@ format: setup ## Put the code into its one format
 
 docs: setup ## Write the references of the commands and the settings from the code
 	$(BIN)/python docs/reference.py
+
+bench: setup ## Measure the session layer beside its peers, each in an environment of its own
+	$(BIN)/python -m bench.sessions.run $(ARGS)
+
+bench-safety: setup ## Ask our session layer and its peers what an attacker and a race would ask
+	$(BIN)/python -m bench.sessions.safety $(ARGS)
 
 lock: setup ## Resolve the dependencies again and write the locks
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \

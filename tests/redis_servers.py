@@ -6,15 +6,16 @@ import importlib.util
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from socket import create_connection
 from typing import Any
 
 import redis
 
 from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
-from tests.conftest import free_port, listening, wait_until
+from tests.conftest import free_port, listening, running, wait_until
 
 
 def redis_6_2() -> Path:
@@ -34,6 +35,7 @@ class OwnRedis:
     """One server of a test's own."""
 
     def __init__(self, folder: Path, program: Path | None = None, *options: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         self._server = RedisServer(program=program or valkey(), data=folder / "data", port=free_port())
         self._log = folder / "log"
         self._options = options
@@ -61,6 +63,14 @@ class OwnRedis:
             self._process.wait()
             self._process = None
 
+    def restart(self, *options: str) -> None:
+        """Down in peace and up again, perhaps told more."""
+        self._signal(signal.SIGTERM)
+        assert self._process is not None
+        self._process.wait()
+        self._options = (*self._options, *options)
+        self.start()
+
     def freeze(self) -> None:
         """Accepts connections, as its kernel does for it, and answers nothing."""
         self._signal(signal.SIGSTOP)
@@ -71,12 +81,85 @@ class OwnRedis:
 
     def command(self, *words: str | int | bytes) -> Any:
         """What the server answers to a command."""
-        with redis.Redis(port=self.port, password=None, protocol=2) as client:
+        return self.command_with(None, *words)
+
+    def command_with(self, password: str | None, *words: str | int | bytes) -> Any:
+        """The same to a server that wants a password."""
+        with redis.Redis(port=self.port, password=password, protocol=2) as client:
             return client.execute_command(*words)
+
+    def fill(self, keys: int) -> None:
+        """Put that many keys of a kilobyte into it."""
+        with redis.Redis(port=self.port) as client, client.pipeline(transaction=False) as pipeline:
+            for key in range(keys):
+                pipeline.set(f"filler:{key}", "x" * 1024)
+            pipeline.execute()
 
     def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None
         self._process.send_signal(number)
+
+
+@contextmanager
+def redis_cluster(folder: Path, nodes: int = 3) -> Iterator[list[OwnRedis]]:
+    """A cluster of that many masters."""
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(
+                own_redis(folder / str(n), None, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
+            )
+            for n in range(nodes)
+        ]
+        bounds = [16384 * n // nodes for n in range(nodes + 1)]
+        for server, first, last in zip(servers, bounds, bounds[1:], strict=False):
+            server.command("CLUSTER", "ADDSLOTSRANGE", first, last - 1)
+            server.command("CLUSTER", "MEET", "127.0.0.1", servers[0].port)
+        wait_until(
+            lambda: all(_is_whole(server, nodes) for server in servers), what="the cluster", within_s=90
+        )
+        yield servers
+
+
+def _is_whole(server: OwnRedis, nodes: int) -> bool:
+    found = server.command("CLUSTER", "INFO")
+    state: dict[str, str] = (
+        found if isinstance(found, dict) else dict(line.split(":") for line in found.decode().split())
+    )
+    return state["cluster_state"] == "ok" and int(state["cluster_known_nodes"]) == nodes
+
+
+@contextmanager
+def redis_with_sentinel(folder: Path) -> Iterator[tuple[str, OwnRedis, OwnRedis]]:
+    """A master and its replica, watched by a sentinel: the URL to both, the master, the replica."""
+    with own_redis(folder / "a") as master, own_redis(folder / "b") as replica:
+        replica.command("REPLICAOF", "127.0.0.1", master.port)
+        wait_until(lambda: b"master_link_status:up" in info(replica), what="the replica")
+        port = free_port()
+        config = folder / "sentinel.conf"
+        config.write_text(
+            f"port {port}\nbind 127.0.0.1\ndir {folder}\nsentinel monitor shop 127.0.0.1 {master.port} 1\n"
+            "sentinel down-after-milliseconds shop 500\nsentinel failover-timeout shop 3000\n"
+        )
+        with running([str(valkey()), str(config), "--sentinel"], folder / "sentinel.log"):
+            wait_until(lambda: listening(port), what="the sentinel")
+            wait_until(lambda: b"slaves=1" in info_at(port), what="the sentinel's view")
+            yield f"redis+sentinel://127.0.0.1:{port}/shop/0", master, replica
+
+
+def info(server: OwnRedis) -> bytes:
+    """What the server says of itself."""
+    return info_at(server.port)
+
+
+def info_at(port: int) -> bytes:
+    """The server's INFO, unparsed."""
+    with closing(create_connection(("127.0.0.1", port), timeout=5)) as sock:
+        sock.sendall(b"INFO everything\r\n")
+        said = sock.recv(65536)
+        size = int(said[1 : said.index(b"\r")])
+        while len(said) < size:
+            said += sock.recv(65536)
+        return said
 
 
 @contextmanager

@@ -11,8 +11,9 @@ import typer
 
 from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State, state_directory
-from app.fleet.errors import FleetError, NotRunning
+from app.fleet.errors import AlreadyRunning, FleetError, NotRunning
 from app.fleet.events import Event
+from app.fleet.haproxy import SOCKET
 from app.fleet.orphans import end_orphans
 from app.fleet.processes import Process, find
 from app.fleet.record import FleetRecord
@@ -21,6 +22,7 @@ from app.fleet.status import running_record
 
 # The grace of the replicas, and of the servers after them.
 _PATIENCE = timedelta(seconds=90)
+_A_MOMENT_S = 0.2
 
 
 def down(state: State = DEFAULT_STATE) -> None:
@@ -43,10 +45,20 @@ async def _end(state: StateDirectory, record: FleetRecord) -> None:
     if supervisor is not None:
         await _ask(supervisor)
         return
-    with state.held():
-        await end_orphans(record, _say)
-        record.phase, record.supervisor, record.processes = "stopped", None, {}
-        record.save(state.record)
+    try:
+        with state.held():
+            await _end_what_was_left(state, record)
+    except AlreadyRunning:
+        # Another supervisor has just begun, and has not yet written down who it is.
+        await asyncio.sleep(_A_MOMENT_S)
+        await _end(state, running_record(state))
+
+
+async def _end_what_was_left(state: StateDirectory, record: FleetRecord) -> None:
+    await end_orphans(record, _say)
+    state.remove_socket(SOCKET)
+    record.phase, record.supervisor, record.processes = "stopped", None, {}
+    record.save(state.record)
 
 
 async def _ask(supervisor: Process) -> None:

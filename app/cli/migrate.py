@@ -21,7 +21,7 @@ def migrate(
 ) -> int:
     """Bring the tables of CHOPHO_DATABASE_URL up to date; several may do so at once."""
     # The other commands need not wait for the whole shop to be imported.
-    from app.main import migrate_shop
+    from app.migrating import migrate_shop
 
     try:
         return migrate_shop(sample_data=sample_data)

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State, state_directory
@@ -37,7 +37,17 @@ def _show(found: FleetStatus, console: Console) -> None:
         else "its supervisor is dead; `chopho up` takes over"
     )
     console.print(f"{found.url}  {found.phase}, {whose}")
-    table = Table("name", "state", "pid", "in flight", "queued", "check", "address", box=None, pad_edge=False)
+    table = Table(
+        "name",
+        "state",
+        "pid",
+        "in flight",
+        "queued",
+        "check",
+        Column("address", overflow="fold"),
+        box=None,
+        pad_edge=False,
+    )
     for replica in found.replicas:
         numbers = [str(replica.pid or "-"), str(replica.in_flight), str(replica.queued)]
         table.add_row(replica.name, replica.state, *numbers, replica.check, replica.url)

@@ -9,6 +9,9 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 """
 
+# No key stays for ever: reports and wishes go with the last of them, the audit a year after its last entry.
+_DAY_MS: Final = 86_400_000
+
 # KEYS: wishes, audit. ARGV: breaker, state, milliseconds, by, reason, length of the audit.
 # Expired wishes are swept here: whoever reads ignores them anyway.
 SET_WISH: Final = (
@@ -25,8 +28,10 @@ redis.call('HSET', KEYS[1], ARGV[1], cjson.encode({
     state = ARGV[2], since_ms = now, until_ms = till, by = ARGV[4], reason = ARGV[5]}))
 redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[6], '*', 'breaker', ARGV[1], 'state', ARGV[2],
     'until_ms', string.format('%d', till), 'by', ARGV[4], 'reason', ARGV[5])
+redis.call('PEXPIRE', KEYS[1], DAY)
+redis.call('PEXPIRE', KEYS[2], 366 * DAY)
 return {string.format('%d', now), string.format('%d', till)}
-"""
+""".replace("DAY", str(_DAY_MS))
 )
 
 # KEYS: wishes, replicas. ARGV: milliseconds a report is good for, and, from a replica, its name and report.
@@ -36,6 +41,7 @@ EXCHANGE: Final = (
     + """
 if ARGV[2] then
     redis.call('HSET', KEYS[2], ARGV[2], string.format('%d', now + ARGV[1]) .. ' ' .. ARGV[3])
+    redis.call('PEXPIRE', KEYS[2], ARGV[1])
 end
 local reports = redis.call('HGETALL', KEYS[2])
 for i = 1, #reports, 2 do

@@ -12,6 +12,7 @@ from typing import Any, Final
 from app.fleet import answers
 from app.fleet.errors import BalancerSilent, CannotStart, FleetError
 from app.fleet.events import Done, Report
+from app.fleet.haproxy import SOCKET
 from app.fleet.logs import bound, last_words
 from app.fleet.member import Care, Member
 from app.fleet.orphans import end_orphans
@@ -70,6 +71,7 @@ class Fleet:
         finally:
             self._note_phase("stopping")
             await self._stop()
+            self._options.state.remove_socket(SOCKET)
             self._record.supervisor = None
             self._note_phase("stopped")
 

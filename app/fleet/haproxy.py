@@ -9,6 +9,7 @@ from typing import Final
 
 # haproxy.cfg lies beside the package, as the same file serves compose.
 ROOT: Final = Path(__file__).resolve().parents[2]
+SOCKET: Final = "haproxy.sock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

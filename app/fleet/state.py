@@ -77,6 +77,13 @@ class StateDirectory:
             raise StateUnusable(f"{short} belongs to somebody else; give a --state with a shorter path")
         return short / name
 
+    def remove_socket(self, name: str) -> None:
+        """Leave nothing of it, wherever it was."""
+        socket = self.socket(name)
+        socket.unlink(missing_ok=True)
+        if socket.parent != self.path:
+            socket.parent.rmdir()
+
     def secrets(self) -> Secrets:
         """The secrets of this fleet, made once."""
         file = self.path / "secrets.json"

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from app.fleet.errors import FleetError
-from app.fleet.haproxy import HaproxyServer
+from app.fleet.haproxy import SOCKET, HaproxyServer
 from app.fleet.postgres import PostgresServer
 from app.fleet.processes import Command
 from app.fleet.programs import Programs
@@ -101,7 +101,7 @@ class Topology:
             program=self.options.programs.find_haproxy(),
             port=self.options.port,
             statistics_port=self.ports["statistics"],
-            socket=self.options.state.socket("haproxy.sock"),
+            socket=self.options.state.socket(SOCKET),
         )
 
     @property

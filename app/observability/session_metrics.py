@@ -138,9 +138,17 @@ class MeasuredStore:
         """End the user's session with that handle."""
         return await self._metrics.measure("end_one", self._store.end_one(user, handle))
 
-    async def end_all(self, user: str) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """End every session of the user."""
-        return await self._metrics.measure("end_all", self._store.end_all(user))
+        return await self._metrics.measure("end_all", self._store.end_all(user, epoch=epoch, own=own))
+
+    async def epoch(self, user: str) -> int:
+        """The user's epoch."""
+        return await self._metrics.measure("epoch", self._store.epoch(user))
+
+    async def count(self) -> int | None:
+        """How many sessions live here."""
+        return await self._metrics.measure("count", self._store.count())
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The user's live sessions."""

@@ -8,6 +8,8 @@ session = session_of(request)
 from .changes import Changes, Step
 from .config import SessionConfig
 from .errors import Refused, SessionEnded, SessionError, StoreUnavailable, TooLarge, TooLate
+from .jwks import jwks_of
+from .merging import Merge, merged
 from .middleware import SessionMiddleware, session_of
 from .pending import JSON
 from .records import Device
@@ -18,6 +20,7 @@ __all__ = [
     "JSON",
     "Changes",
     "Device",
+    "Merge",
     "Refused",
     "Session",
     "SessionConfig",
@@ -29,5 +32,7 @@ __all__ = [
     "StoreUnavailable",
     "TooLarge",
     "TooLate",
+    "jwks_of",
+    "merged",
     "session_of",
 ]

@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
+
 from .config import SessionConfig
+from .jwt_keys import KeyRing
+from .jwt_store import JwtStore
+from .jwt_tokens import Tokens
 from .memory import MemoryStore
-from .ports import Seal, SessionStore
-from .redis_server import Options, Server
+from .ports import SessionStore
+from .redis_cluster import Cluster
+from .redis_sentinel import SentinelServer
+from .redis_server import Options, Server, Wire
 from .redis_store import RedisStore
+from .redis_urls import ClusterUrl, SentinelUrl
+from .tickets import SignedSeal
 
 
-def store_of(url: str, config: SessionConfig, seal: Seal) -> SessionStore:
-    """The store, built without I/O; raises `ValueError` for a URL that names none."""
-    scheme = url.partition("://")[0]
-    if scheme == "memory":
-        return MemoryStore(config, seal)
-    if scheme in {"redis", "rediss", "unix"}:
-        return RedisStore(Server(Options(url), config.timeout.total_seconds()), config, seal)
-    raise ValueError(f"no session backend is called {scheme}://")
+def store_of(url: str, config: SessionConfig, keys: Sequence[str]) -> SessionStore:
+    """The store, built without I/O; raises `ValueError` for a URL that names none.
+
+    `redis rediss unix redis+sentinel redis+cluster memory`, and before each of Redis' own `jwt+`. A JWT
+    backend signs with HS256 and `keys`, or with the PEM files of `?key_files=first,older`.
+    """
+    if url.startswith("jwt+"):
+        url, files = _without_key_files(url.removeprefix("jwt+"))
+        ring = KeyRing.from_files(files) if files else KeyRing.from_secrets(keys)
+        return JwtStore(_wire_of(url, config), config, Tokens(ring, config))
+    if url.partition("://")[0] == "memory":
+        return MemoryStore(config, SignedSeal(keys))
+    return RedisStore(_wire_of(url, config), config, SignedSeal(keys))
+
+
+def _wire_of(url: str, config: SessionConfig) -> Wire:
+    timeout_s = config.timeout.total_seconds()
+    match url.partition("://")[0]:
+        case "redis" | "rediss" | "unix":
+            return Server(Options(url), timeout_s)
+        case "redis+sentinel":
+            return SentinelServer(SentinelUrl(url), timeout_s)
+        case "redis+cluster":
+            return Cluster(ClusterUrl(url), timeout_s)
+        case scheme:
+            raise ValueError(f"no session backend is called {scheme}://")
+
+
+def _without_key_files(url: str) -> tuple[str, Sequence[str]]:
+    parts = urlsplit(url)
+    query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    files = [path for path in query.pop("key_files", "").split(",") if path]
+    return urlunsplit(parts._replace(query=urlencode(query))), files

@@ -61,7 +61,7 @@ class MemoryStore:
             created_ms=now if draft.created_ms is None else draft.created_ms,
             seen_ms=now,
             user=draft.user,
-            epoch=max(self._epochs.get(ref_of(ticket), 0), now),
+            epoch=await self.epoch(draft.user or "") if draft.epoch is None else draft.epoch,
             fields=fields,
             device=draft.device,
             address=draft.address,
@@ -119,11 +119,23 @@ class MemoryStore:
         self._end(handle)
         return True
 
-    async def end_all(self, user: str) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """Raise the epoch."""
         ref = user_ref(self._config.namespace, user)
-        epoch = self._epochs[ref] = max(self._epochs.get(ref, 0), self._config.now_ms()) + 1
-        return epoch
+        old = self._epochs.get(ref, 0)
+        if 0 < own < old:
+            return 0
+        raised = max(old, self._config.now_ms()) + 1 if epoch is None else max(old, epoch)
+        self._epochs[ref] = raised
+        return raised
+
+    async def epoch(self, user: str) -> int:
+        """What a login that begins now is dated by."""
+        return max(self._epochs.get(user_ref(self._config.namespace, user), 0), self._config.now_ms())
+
+    async def count(self) -> int | None:
+        """Those that have not ended."""
+        return sum(isinstance(self._live(record.ticket), Record) for record in self._records.values())
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The user's live sessions."""

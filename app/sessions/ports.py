@@ -65,8 +65,19 @@ class SessionStore(Protocol):
     async def end_one(self, user: str, handle: str) -> bool:
         """End the user's session with that handle; False when there is none."""
 
-    async def end_all(self, user: str) -> int:
-        """End every session the user has by now, listed or not; returns the user's new epoch."""
+    async def epoch(self, user: str) -> int:
+        """What dates a session of the user that begins now; one dated before the user's epoch is dead."""
+
+    async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
+        """End every session the user has by now, listed or not; returns the user's new epoch.
+
+        With an `epoch` that an earlier call returned: end what that call ended, again and idempotently, and
+        nothing that began after it. With the `own` epoch of a session that asks: 0, and nothing happened,
+        if that session has been ended so itself.
+        """
+
+    async def count(self) -> int | None:
+        """How many sessions live here; None where that cannot be known."""
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The user's live sessions, the latest seen first; `current` is the asker's ticket."""

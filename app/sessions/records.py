@@ -27,13 +27,14 @@ class Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A session to be created; `created_ms` is None for one that begins now."""
+    """A session to be created; without `created_ms` and `epoch` it begins now."""
 
     fields: Mapping[str, bytes]
     user: str | None = None
     device: str = ""
     address: str = ""
     created_ms: int | None = None
+    epoch: int | None = None
 
 
 @dataclass(slots=True, kw_only=True)

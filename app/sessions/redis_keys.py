@@ -1,9 +1,12 @@
-"""The names of everything the Redis store keeps.
+"""The names of everything that is kept in Redis.
 
 `<namespace>:sessions:<sha256 of the token>`  hash    the session, living as long as it may
 `<namespace>:ended:<sha256 of the token>`     string  when it was ended on purpose, kept while requests may be in flight
 `<namespace>:epochs:<user ref>`               string  sessions of the user from before this are dead
 `<namespace>:index:<user ref>`                zset    the user's sessions, by the end of their absolute limit
+
+Where sessions are tokens, `tokens` and `tokens-index` stand for `sessions` and `index`: what lies there is only
+shown in lists.
 """
 
 from __future__ import annotations
@@ -12,11 +15,16 @@ from __future__ import annotations
 class Keys:
     """Key names under one namespace; each key stands alone, so that a cluster may spread them."""
 
-    def __init__(self, namespace: str) -> None:
-        self._sessions = f"{namespace}:sessions:"
+    def __init__(self, namespace: str, *, tokens: bool = False) -> None:
+        self._sessions = f"{namespace}:tokens:" if tokens else f"{namespace}:sessions:"
         self._ended = f"{namespace}:ended:"
         self._epochs = f"{namespace}:epochs:"
-        self._index = f"{namespace}:index:"
+        self._index = f"{namespace}:tokens-index:" if tokens else f"{namespace}:index:"
+
+    @property
+    def sessions(self) -> str:
+        """The pattern of all sessions."""
+        return f"{self._sessions}*"
 
     def session(self, session_id: str) -> bytes:
         """The session's hash."""

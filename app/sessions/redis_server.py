@@ -28,6 +28,9 @@ class Wire(Protocol):
     async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
         """The replies to (key, packed command) in order; raises `StoreUnavailable` for what is no answer."""
 
+    async def count(self, pattern: str) -> int:
+        """How many keys match, on every server."""
+
     async def open(self) -> None:
         """Begin to connect; does not wait."""
 
@@ -53,8 +56,8 @@ class Options:
         self._tls = _tls(parsed) if parsed.get("connection_class") is SSLConnection else None
         self._greeting = _greeting(parsed)
 
-    async def dial(self, address: Address, timeout_s: float) -> Link:
-        """A connection that is logged in and on the right database."""
+    async def dial(self, address: Address, timeout_s: float, *, role: bytes | None = None) -> Link:
+        """A connection that is logged in, on the right database and, if asked for, to a server of that role."""
         loop = asyncio.get_running_loop()
         if isinstance(address, str):
             _, link = await loop.create_unix_connection(lambda: Link(timeout_s), address)
@@ -62,29 +65,40 @@ class Options:
             transport, link = await loop.create_connection(lambda: Link(timeout_s), *address, ssl=self._tls)
             _keep_alive(transport.get_extra_info("socket"))
         try:
-            await self._greet(link)
+            await self._greet(link, role)
         except BaseException:
             # Also when cancelled: a half-greeted connection must not stay behind.
             link.abort("not greeted")
             raise
         return link
 
-    async def _greet(self, link: Link) -> None:
-        if self._greeting:
-            for reply in await link.send(b"".join(self._greeting), len(self._greeting)):
-                if isinstance(reply, ReplyError):
-                    raise reply
+    async def _greet(self, link: Link, role: bytes | None) -> None:
+        words = [*self._greeting, pack("ROLE")] if role else self._greeting
+        replies = await link.send(b"".join(words), len(words))
+        for reply in replies:
+            if isinstance(reply, ReplyError):
+                raise reply
+        if role and replies[-1][0] != role:
+            raise StoreUnavailable(f"the server is a {replies[-1][0].decode()}")
 
 
 class Server:
     """One server. All callers share one connection; a lost one is made anew by the next caller."""
 
     def __init__(
-        self, options: Options, timeout_s: float, *, find: Callable[[], Awaitable[Address]] | None = None
+        self,
+        options: Options,
+        timeout_s: float,
+        *,
+        address: Address | None = None,
+        find: Callable[[], Awaitable[Address]] | None = None,
+        role: bytes | None = None,
     ) -> None:
         self._options = options
         self._timeout_s = timeout_s
+        self._address = address or options.address
         self._find = find
+        self._role = role
         self._link: Link | None = None
         self._connecting: asyncio.Task[Link] | None = None
 
@@ -105,6 +119,8 @@ class Server:
 
     async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
         """The replies; errors that concern the server rather than a command are `StoreUnavailable`."""
+        if not commands:
+            return []
         link = self._link
         if link is None or not link.usable:
             link = await self._linked()
@@ -113,6 +129,18 @@ class Server:
             if reply.__class__ is ReplyError and reply.code in _MOVED_ON:
                 link.abort(reply.code)
         return replies
+
+    async def count(self, pattern: str) -> int:
+        """How many keys match; the server is asked for a thousand at a time."""
+        found, cursor = 0, b"0"
+        while True:
+            (reply,) = await self.call((b"", pack("SCAN", cursor, "MATCH", pattern, "COUNT", 1000)))
+            if isinstance(reply, ReplyError):
+                raise StoreUnavailable(f"the server answers {reply.code}")
+            cursor, keys = reply
+            found += len(keys)
+            if cursor == b"0":
+                return found
 
     async def _linked(self) -> Link:
         connecting = self._connect()
@@ -133,8 +161,8 @@ class Server:
     async def _dial(self) -> Link:
         try:
             async with asyncio.timeout(self._timeout_s):
-                address = await self._find() if self._find else self._options.address
-                link = await self._options.dial(address, self._timeout_s)
+                address = await self._find() if self._find else self._address
+                link = await self._options.dial(address, self._timeout_s, role=self._role)
         except TimeoutError as late:
             raise StoreUnavailable("no connection in time") from late
         self._link = link

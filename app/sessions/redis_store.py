@@ -15,8 +15,9 @@ from .ports import Seal
 from .records import Claim, Committed, Device, Draft, Ended, Record, Unreadable, hash_of, record_of
 from .redis_keys import Keys
 from .redis_link import Reply, ReplyError
+from .redis_policy import warn_of_eviction
 from .redis_replies import checked, hash_of_reply, number
-from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, words_of
+from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, limits_of, words_of
 from .redis_server import Wire, pack
 from .redis_users import Users
 from .tickets import REMEMBERED, new_ticket, ref_of, session_id, user_ref
@@ -38,18 +39,22 @@ class RedisStore:
         self.seal = seal
         self._keys = Keys(config.namespace)
         self._users = Users(wire, config, self._keys)
-        limits = (config.idle_ms, config.absolute_ms, LEASE_MS, config.max_fields, config.max_bytes)
-        self._limits = tuple(str(limit) for limit in limits)
+        self._limits = limits_of(config)
         # A shopper comes back with the same ticket, and what to ask for it never changes.
         self._reads = lru_cache(REMEMBERED)(self._reading)
+        self._looking: asyncio.Task[None] | None = None
         self._touching: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
-        """Begin to connect."""
+        """Begin to connect, and look at the server's policy once it answers."""
         await self._wire.open()
+        self._looking = asyncio.create_task(warn_of_eviction(self._wire))
 
     async def close(self) -> None:
         """Let touches under way finish, then hang up."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
         if self._touching:
             await asyncio.wait(self._touching.values())
         await self._wire.close()
@@ -73,7 +78,7 @@ class RedisStore:
         ref, name = ref_of(ticket), session_id(ticket)
         now = self._config.now_ms()
         created = now if draft.created_ms is None else draft.created_ms
-        epoch = await self._users.epoch(ref) if draft.user else 0
+        epoch = await self.epoch(draft.user) if draft.user and draft.epoch is None else draft.epoch or 0
         raw = hash_of(draft, created_ms=created, seen_ms=now, epoch=epoch)
         record = record_of(ticket, {name.encode(): value for name, value in raw.items()})
         ends = created + self._config.absolute_ms
@@ -87,15 +92,13 @@ class RedisStore:
 
     async def commit(self, ticket: str, changes: Changes) -> Committed | Ended | Refused:
         """One script; the epoch comes with it, so that a write after a revocation is not reported done."""
-        ref = ref_of(ticket)
-        epoch_key = self._keys.epoch(ref)
         reply, *epochs = await COMMIT.run(
             self._wire,
             self._keys.session(session_id(ticket)),
             str(self._config.now_ms()),
             *self._limits,
             *words_of(changes),
-            also=((epoch_key, pack("GET", epoch_key)),) if ref else (),
+            also=self._reads(ticket)[1:],
         )
         epoch = number(epochs[0]) if epochs else 0
         return _outcome(ticket, changes, reply, epoch)
@@ -105,14 +108,17 @@ class RedisStore:
         now = self._config.now_ms()
         stamp = f"{now}:{secrets.token_hex(8)}"
         key = self._keys.session(session_id(ticket))
-        (flat,) = await CLAIM.run(self._wire, key, str(now), str(LEASE_MS), stamp)
+        words = str(now), str(LEASE_MS), stamp
+        flat, *epochs = await CLAIM.run(self._wire, key, *words, also=self._reads(ticket)[1:])
+        epoch = number(epochs[0]) if epochs else 0
         if not flat:
             return Ended()
         try:
             record = record_of(ticket, hash_of_reply(flat))
         except Unreadable as broken:
             return await self._dropped(ticket, broken)
-        return Claim(record=record, stamp=stamp) if record.ends_ms(self._config) > now else Ended()
+        alive = record.ends_ms(self._config) > now and record.epoch >= epoch
+        return Claim(record=record, stamp=stamp) if alive else Ended(epoch or None)
 
     async def settle(self, claim: Claim) -> bool:
         """Delete what was claimed, and leave a trace of it."""
@@ -147,12 +153,17 @@ class RedisStore:
             await self._wire.call(self._tracing(handle, "ended"), self._users.unlisting(ref, handle))
         return bool(ended)
 
-    async def end_all(self, user: str) -> int:
+    async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """Raise the epoch, which ends every session; then delete those that the index knows."""
-        ref = user_ref(self._config.namespace, user)
-        epoch = await self._users.revoke(ref)
-        await self._users.end_listed(ref)
-        return epoch
+        return await self._users.end_all(user_ref(self._config.namespace, user), epoch=epoch, own=own)
+
+    async def epoch(self, user: str) -> int:
+        """What a login that begins now is dated by."""
+        return await self._users.epoch(user_ref(self._config.namespace, user))
+
+    async def count(self) -> int | None:
+        """Look at every key, a thousand at a time."""
+        return await self._wire.count(self._keys.sessions)
 
     async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
         """The index, checked session by session."""

@@ -30,10 +30,17 @@ class Users:
         """The epoch for a session that begins now."""
         return number(checked(await EPOCH.run(self._wire, self._keys.epoch(ref)))[0])
 
-    async def revoke(self, ref: str, *, at_least: int = 0) -> int:
-        """Raise the epoch, so that every session handed out so far is dead."""
+    async def end_all(self, ref: str, *, epoch: int | None = None, own: int = 0) -> int:
+        """Raise the epoch, so that every session from before it is dead, listed or not.
+
+        Returns 0, and nothing happened, when the asker's `own` epoch is over already.
+        """
         key = self._keys.epoch(ref)
-        return number(checked(await REVOKE.run(self._wire, key, str(self._kept_ms), str(at_least)))[0])
+        words = str(self._kept_ms), str(epoch or 0), str(own)
+        (raised,) = checked(await REVOKE.run(self._wire, key, *words))
+        if epoch is None and number(raised):
+            await self._delete_listed(ref)
+        return number(raised)
 
     def listing(self, ref: str, session_id: str, *, ends_ms: int) -> tuple[tuple[bytes, bytes], ...]:
         """The commands that put a session into its user's index and prune what is over."""
@@ -55,7 +62,7 @@ class Users:
         (members,) = checked(await self._wire.call((index, pack("ZRANGE", index, 0, -1))))
         return [member.decode() for member in members]
 
-    async def end_listed(self, ref: str) -> None:
+    async def _delete_listed(self, ref: str) -> None:
         """Delete the sessions that the index knows; the epoch has ended them already."""
         ids = await self.listed(ref)
         if ids:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from .backends import store_of
 from .config import SessionConfig
 from .cookies import cookie_values
-from .errors import Refused, StoreUnavailable
+from .errors import StoreUnavailable
 from .ports import SessionStore
 from .records import Draft, Ended, Record
-from .tickets import SignedSeal
 
 _Value = TypeVar("_Value")
 
@@ -41,9 +41,8 @@ class Sessions:
     ) -> Sessions:
         """Without I/O; raises `ValueError` for a URL, key or limit that cannot work."""
         config = config or SessionConfig()
-        seal = SignedSeal(keys)
         urls = [url] if also_accept is None else [url, also_accept]
-        return cls([store_of(one, config, seal) for one in urls], config)
+        return cls([store_of(one, config, keys) for one in urls], config)
 
     @property
     def primary(self) -> SessionStore:
@@ -91,12 +90,13 @@ class Sessions:
         claim = await store.claim(ticket)
         if isinstance(claim, Ended):
             return None
+        record = None
         try:
             record = await self.primary.create(draft(claim.record))
-        except (StoreUnavailable, Refused):
-            with suppress(StoreUnavailable):
-                await store.release(claim)
-            raise
+        finally:
+            if record is None:
+                with suppress(StoreUnavailable):
+                    await store.release(claim)
         if await store.settle(claim):
             return record
         await self.primary.end(record.ticket)
@@ -104,17 +104,41 @@ class Sessions:
 
     async def end_others(
         self, store: SessionStore, ticket: str, user: str, draft: Callable[[Record], Draft]
-    ) -> Record | None:
-        """End every session of the user and reissue this one; None when it ended meanwhile."""
+    ) -> tuple[Record | None, int]:
+        """End every session of the user and reissue this one, None when it ended meanwhile; and the epoch."""
         claim = await store.claim(ticket)
         if isinstance(claim, Ended):
-            return None
-        await self.end_all(user)
-        return await self.primary.create(draft(claim.record))
+            return None, 0
+        # Two sessions that end each other: the epoch lets one of them, and dates it before what comes later.
+        epoch = await store.end_all(user, own=claim.record.epoch)
+        if not epoch:
+            return None, 0
+        others = [await other.end_all(user, epoch=epoch) for other in self.stores if other is not store]
+        reissued = replace(draft(claim.record), epoch=max(epoch, *others, 0))
+        return await self.primary.create(reissued), epoch
 
-    async def end_all(self, user: str) -> int:
-        """End every session the user has by now, in every store; returns the new epoch."""
-        return max([await store.end_all(user) for store in self.stores])
+    async def end_all(self, user: str, *, epoch: int | None = None) -> int:
+        """End every session the user has by now, in every store; returns the epoch that ended them.
+
+        Keep the epoch where it is safe, and give it again after the store was emptied or failed over: that
+        ends what was ended then, and nothing that began after it.
+        """
+        return max([await store.end_all(user, epoch=epoch) for store in self.stores])
+
+    async def epoch(self, user: str) -> int:
+        """What dates a login of the user that begins now.
+
+        Ask before the password is checked and give it to `Session.login`: a login that a revocation
+        overtook, by a change of the password say, is then dead from its birth.
+        """
+        return await self.primary.epoch(user)
+
+    async def counts(self) -> Sequence[int | None]:
+        """How many sessions live in each store, None where nobody knows.
+
+        The second store can go when its count is 0, or the absolute limit after the change at the latest.
+        """
+        return [await store.count() for store in self.stores]
 
     async def finish(self, work: Coroutine[Any, Any, _Value]) -> _Value:
         """Do work of several steps to its end even when the request that asked for it is cancelled."""

@@ -23,7 +23,6 @@ class Visitor:
     is_known: bool = True
 
 
-NOBODY: Final = Visitor()
 UNKNOWN: Final = Visitor(is_known=False)
 
 

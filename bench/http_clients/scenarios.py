@@ -163,7 +163,7 @@ async def slow_episode(library: str) -> dict[str, float]:
 
 
 async def cancel_storm(library: str) -> dict[str, float]:
-    """4,000 calls cancelled at random, on kept connections; then normal calls. Whose answers are mixed up?"""
+    """4,000 calls cancelled at random, on kept connections; then normal calls, and answers that were mixed up."""
     peer, dice = Peer(), random.Random(5)
     async with between(library, 10, peer) as client:
         numbers, mixed, errors = iter(range(4000)), 0, 0
@@ -230,7 +230,11 @@ async def idle_race(library: str) -> dict[str, int]:
                 await asyncio.sleep(0.0185 + dice.random() * 0.003)
                 kind = "post" if number % 2 else "get"
                 try:
-                    await (client.post(f"{peer.url}/echo", b"x") if number % 2 else client.get(f"{peer.url}/fast"))
+                    await (
+                        client.post(f"{peer.url}/echo", b"x")
+                        if number % 2
+                        else client.get(f"{peer.url}/fast")
+                    )
                 except Exception:
                     failed[f"{kind}_failed"] += 1
 

@@ -64,7 +64,9 @@ async def serve(
             length = next((int(value) for name, _, value in lines if name.lower() == "content-length"), 0)
             body, closing = await answer(path, await reader.readexactly(length), counts)
             connection = "close" if closing else "keep-alive"
-            writer.write(f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: {connection}\r\n\r\n".encode())
+            writer.write(
+                f"HTTP/1.1 200 OK\r\ncontent-length: {len(body)}\r\nconnection: {connection}\r\n\r\n".encode()
+            )
             writer.write(body)
             await writer.drain()
             if closing:

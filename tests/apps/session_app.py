@@ -13,10 +13,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from app.sessions import SessionConfig, SessionMiddleware, Sessions, session_of
+from app.sessions import Refused, SessionConfig, SessionMiddleware, Sessions, session_of
 
 KEYS = ["current key of thirty-two bytes!!", "older key of thirty-two bytes too"]
-CONFIG = SessionConfig(namespace="test:session", cookie_secure=False)
+# More patient than the default: the tests share their machine with others.
+CONFIG = SessionConfig(namespace="test:session", cookie_secure=False, timeout=timedelta(seconds=1))
 
 
 async def plain(request: Request) -> JSONResponse:
@@ -29,9 +30,11 @@ async def cart(request: Request) -> JSONResponse:
 
 
 async def add(request: Request) -> JSONResponse:
-    quantity = await session_of(request).increment(
-        f"cart:{request.query_params.get('sku', 'A')}", 1, high=9999
-    )
+    line = f"cart:{request.query_params.get('sku', 'A')}"
+    try:
+        quantity = await session_of(request).increment(line, 1, high=9999)
+    except Refused as refused:
+        return JSONResponse({"refused": str(refused)}, 422)
     return JSONResponse({"quantity": quantity})
 
 

@@ -15,7 +15,6 @@ import pytest
 from borrowed.backends import store_of
 from borrowed.contract import RevokingContract, SessionsContract, StoreContract
 from borrowed.sessions import Sessions
-from borrowed.tickets import SignedSeal
 
 KEYS = ["a key of exactly thirty-two bytes"]
 
@@ -28,7 +27,7 @@ def anyio_backend():
 class TestStore(StoreContract, RevokingContract):
     @pytest.fixture
     async def store(self, config):
-        store = store_of(URL, config, SignedSeal(KEYS))
+        store = store_of(URL, config, KEYS)
         await store.open()
         yield store
         await store.close()

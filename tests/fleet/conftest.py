@@ -126,10 +126,11 @@ class StubFleet:
 
     def end(self) -> None:
         """Whatever the test left of it."""
-        chopho("down", "--state", str(self.state))
+        ended = chopho("down", "--state", str(self.state))
         if self._supervisor is not None and self._supervisor.poll() is None:
-            self._supervisor.kill()
-            self._supervisor.wait()
+            self._supervisor.terminate()
+            self._supervisor.wait(timeout=60)
+        assert ended.returncode == 0, ended.stderr
 
 
 MakeFleet = Callable[..., StubFleet]

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from app.fleet.errors import FleetError
 from app.fleet.state import StateDirectory
 from app.fleet.topology import FleetOptions
 from tests.conftest import free_port, listening, wait_until
-from tests.fleet.conftest import MakeFleet, StubFleet, as_json, chopho, is_running
+from tests.fleet.conftest import ROOT, MakeFleet, StubFleet, as_json, chopho, is_running
 from tests.fleet.load import Load
 
 pytestmark = pytest.mark.fleet
@@ -125,6 +126,8 @@ def test_a_state_deeper_than_a_socket_path_may_be_works(make_fleet: MakeFleet) -
     assert record is not None
     assert len(record.haproxy_socket) < 108
     assert httpx.get(fleet.url).status_code == 200
+    fleet.down()
+    assert not Path(record.haproxy_socket).parent.exists()
 
 
 @pytest.mark.parametrize("detach", [[], ["--detach"]], ids=["staying", "detached"])
@@ -243,6 +246,21 @@ class TestAKilledSupervisor:
         fleet.open("--replicas", "1")
         assert not is_running(surplus)
         assert fleet.states() == {"app1": "UP", "app2": "MAINT"}
+
+    def test_leaves_a_fleet_that_down_ends_also_while_the_next_one_is_just_beginning(
+        self, make_fleet: MakeFleet
+    ) -> None:
+        fleet = self.killed(make_fleet)
+        pids = fleet.pids()
+        with StateDirectory(fleet.state).held():
+            # As if by a supervisor that has not come further yet.
+            ending = subprocess.Popen(
+                [sys.executable, "-m", "app", "down", "--state", str(fleet.state)], cwd=ROOT
+            )
+            with pytest.raises(subprocess.TimeoutExpired):
+                ending.wait(timeout=4)
+        assert ending.wait(timeout=60) == 0
+        assert not any(is_running(pid) for pid in pids)
 
     def test_leaves_a_fleet_that_down_ends(self, make_fleet: MakeFleet) -> None:
         fleet = self.killed(make_fleet)

@@ -213,6 +213,18 @@ async def test_each_wish_is_audited_and_the_audit_is_bounded(redis_url: str) -> 
         assert length < AUDIT_LENGTH + 200
 
 
+async def test_nothing_on_the_board_stays_for_ever(redis_url: str) -> None:
+    async with board_at(redis_url) as board:
+        await replica("app1", board).obedience.ask()
+        await board.wish("payments", "DISABLED", lasting=timedelta(hours=24), by="a", reason="b")
+    with redis.Redis.from_url(redis_url) as raw:
+        left_ms = {key: raw.pttl(key) for key in raw.scan_iter("*")}
+
+    assert len(left_ms) == 3
+    assert all(left_ms[key] > 0 for key in left_ms)
+    assert left_ms[WISHES.encode()] > timedelta(hours=23) // timedelta(milliseconds=1)
+
+
 async def test_what_others_wrote_on_the_board_is_ignored_and_swept(redis_url: str) -> None:
     async with board_at(redis_url) as board:
         one = replica("app1", board)

@@ -8,10 +8,11 @@ from datetime import timedelta
 import pytest
 
 from app import sessions
-from app.sessions import Changes, Refused, SessionConfig, Sessions, Step
+from app.sessions import Changes, Refused, SessionConfig, Sessions, Step, merged
 from app.sessions.changes import applied
 from app.sessions.cookies import set_cookie
 from app.sessions.devices import device_name
+from app.sessions.merging import How
 from app.sessions.tickets import SignedSeal, derived_keys, new_ticket, ref_of, session_id, user_ref
 
 NEW, OLD = "new key of thirty-two bytes or so!", "old key of thirty-two bytes or so!"
@@ -19,8 +20,8 @@ NEW, OLD = "new key of thirty-two bytes or so!", "old key of thirty-two bytes or
 
 def test_the_public_surface_is_small() -> None:
     assert set(sessions.__all__) == {
-        "JSON", "Changes", "Device", "Refused", "Session", "SessionConfig", "SessionEnded", "SessionError",
-        "SessionMiddleware", "Sessions", "Step", "StoreUnavailable", "TooLarge", "TooLate", "session_of",
+        "JSON", "Changes", "Device", "Merge", "Refused", "Session", "SessionConfig", "SessionEnded", "SessionError",
+        "SessionMiddleware", "Sessions", "Step", "StoreUnavailable", "TooLarge", "TooLate", "jwks_of", "merged", "session_of",
     }  # fmt: skip
 
 
@@ -123,6 +124,23 @@ def test_a_step_ends_within_its_bounds_or_is_refused(
 def test_a_number_that_falls_to_zero_can_take_its_field_along() -> None:
     after, _ = applied({"n": b"1"}, Changes(add={"n": Step(by=-1, drop_zero=True)}), limits=SessionConfig())
     assert after == {}
+
+
+@pytest.mark.parametrize(
+    ("how", "lines"),
+    [
+        ("sum", {"A": 3, "B": 1, "C": 4}),
+        ("max", {"A": 2, "B": 1, "C": 4}),
+        ("guest", {"A": 2, "B": 1, "C": 4}),
+        ("keep", {"A": 1, "B": 1, "C": 4}),
+    ],
+)
+def test_a_guests_lines_are_merged_as_the_shop_wants(how: How, lines: dict[str, int]) -> None:
+    assert merged({"A": 2, "B": 1}, {"A": 1, "C": 4}, how) == lines
+
+
+def test_merged_lines_stay_within_the_limit() -> None:
+    assert merged({"A": 60}, {"A": 60, "B": 120}, "sum", high=99) == {"A": 99, "B": 99}
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,7 +16,9 @@ from starlette.routing import Route
 
 from ..config import SessionConfig
 from ..errors import Refused
+from ..merging import merged
 from ..middleware import SessionMiddleware, session_of
+from ..pending import JSON
 from ..records import Ended
 from ..sessions import Sessions
 from .clock import Clock
@@ -55,6 +57,17 @@ async def _add(request: Request) -> JSONResponse:
 
 async def _login(request: Request) -> JSONResponse:
     await session_of(request).login(request.query_params["user"])
+    return JSONResponse({})
+
+
+async def _merge(request: Request) -> JSONResponse:
+    kept = {"a": 1, "c": 5}
+
+    def together(fields: Mapping[str, JSON]) -> Mapping[str, JSON]:
+        guest = {name: n for name, n in fields.items() if isinstance(n, int)}
+        return {**fields, **merged(guest, kept, "sum")}
+
+    await session_of(request).login("user:1", merge=together)
     return JSONResponse({})
 
 
@@ -137,7 +150,14 @@ class SessionsContract(Fixtures):
     def app(self, sessions: Sessions, slow: Slow) -> Starlette:
         """A small app."""
         routes = {"show": _show, "put": _put, "append": _append, "add": _add, "login": _login}
-        routes |= {"logout": _logout, "devices": _devices, "end": _end, "static": _static, "much": _much}
+        routes |= {
+            "logout": _logout,
+            "devices": _devices,
+            "end": _end,
+            "static": _static,
+            "merge": _merge,
+            "much": _much,
+        }
         app = Starlette(
             routes=[
                 *(Route(f"/{path}", route, methods=["GET", "POST"]) for path, route in routes.items()),
@@ -209,6 +229,14 @@ class SessionsContract(Fixtures):
         async with new_browser(app, before) as thief:
             assert (await thief.get("/show")).json() == {"user": None, "fields": {}}
 
+    async def test_a_visitors_data_is_merged_into_the_kept_once(self, browser: Client) -> None:
+        await browser.post("/put", json={"a": 2, "b": 1, "note": "x"})
+        answers = await asyncio.gather(*(browser.get("/merge") for _ in range(5)))
+        assert sorted(answer.status_code for answer in answers) == [200] + [409] * 4
+        await browser.get("/merge")
+        fields = {"a": 3, "b": 1, "c": 5, "note": "x"}
+        assert (await browser.get("/show")).json() == {"user": "user:1", "fields": fields}
+
     async def test_login_as_the_same_user_changes_the_ticket_and_keeps_the_data(
         self, browser: Client, app: Starlette
     ) -> None:
@@ -266,10 +294,12 @@ class SessionsContract(Fixtures):
         assert "set-cookie" not in answer.headers
 
     async def test_a_slow_reader_never_keeps_an_ended_session_alive(
-        self, browser: Client, app: Starlette, slow: Slow
+        self, browser: Client, app: Starlette, slow: Slow, clock: Clock, config: SessionConfig
     ) -> None:
         await browser.get("/login?user=user:1")
         cookies = dict(browser.cookies)
+        # Late enough that the mere use of it renews a session.
+        clock.advance(config.idle_timeout * 0.3)
         async with new_browser(app, cookies) as tab:
             under_way = asyncio.create_task(tab.get("/slow?looks=1"))
             await slow.arrived.wait()

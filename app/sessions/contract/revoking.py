@@ -8,7 +8,7 @@ from datetime import timedelta
 from ..changes import Changes
 from ..config import SessionConfig
 from ..ports import SessionStore
-from ..records import Draft, Ended, Record
+from ..records import Draft, Ended
 from .clock import Clock
 from .storing import Backend, committed, is_over, live
 
@@ -68,17 +68,52 @@ class RevokingContract(Backend):
         epochs = [await store.end_all("user:1") for _ in range(20)]
         assert epochs == sorted(set(epochs))
 
+    async def test_an_epoch_given_again_ends_what_it_ended_and_nothing_after(
+        self, store: SessionStore, clock: Clock
+    ) -> None:
+        before = await store.create(of("user:1"))
+        clock.advance(timedelta(seconds=1))
+        epoch = await store.end_all("user:1")
+        after = await store.create(of("user:1"))
+        for _ in range(2):
+            assert await store.end_all("user:1", epoch=epoch) == epoch
+            assert await is_over(store, before.ticket)
+            assert (await live(store, after.ticket)).user == "user:1"
+        assert await store.end_all("user:1", epoch=epoch - 1) == epoch
+
+    async def test_a_session_that_was_ended_so_can_end_nobody(self, store: SessionStore) -> None:
+        mine, thief = await store.create(of("user:1")), await store.create(of("user:1"))
+        epoch = await store.end_all("user:1", own=mine.epoch)
+        assert epoch > mine.epoch
+        assert await store.end_all("user:1", own=thief.epoch) == 0
+        reissued = await store.create(Draft(fields={"a": b"1"}, user="user:1", epoch=epoch))
+        assert (await live(store, reissued.ticket)).epoch == epoch
+        assert await store.end_all("user:1", own=epoch) > epoch
+        assert await is_over(store, reissued.ticket)
+
+    async def test_a_login_that_a_revocation_overtook_is_dead_from_its_birth(
+        self, store: SessionStore
+    ) -> None:
+        began = await store.epoch("user:1")
+        await store.end_all("user:1")
+        late = await store.create(Draft(fields={"a": b"1"}, user="user:1", epoch=began))
+        assert await is_over(store, late.ticket)
+
+    async def test_sessions_are_counted_where_they_can_be(self, store: SessionStore) -> None:
+        created = [await store.create(of("user:1")), await store.create(Draft(fields={"a": b"1"}))]
+        assert await store.count() in {2, None}
+        await store.end(created[0].ticket)
+        assert await store.count() in {1, None}
+
     async def test_logins_racing_the_end_of_all_are_over_or_from_after_it(self, store: SessionStore) -> None:
         for _ in range(10):
-            *created, epoch = await asyncio.gather(
-                *(store.create(of("user:1")) for _ in range(5)),
-                store.end_all("user:1"),
-                *(store.create(of("user:1")) for _ in range(0)),
-            )
-            assert isinstance(epoch, int)
-            for record in created:
-                assert isinstance(record, Record)
-                assert await is_over(store, record.ticket) == (record.epoch < epoch)
+            starting = [asyncio.create_task(store.create(of("user:1"))) for _ in range(5)]
+            epoch = await store.end_all("user:1")
+            created = await asyncio.gather(*starting)
+            alive = [record for record in created if not await is_over(store, record.ticket)]
+            assert all(record.epoch >= epoch for record in alive)
+            assert len(await store.devices("user:1", current=None)) == len(alive)
+            await store.end_all("user:1")
 
     async def test_a_use_under_way_never_brings_a_revoked_session_back(
         self, store: SessionStore, clock: Clock, config: SessionConfig

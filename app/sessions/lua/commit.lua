@@ -85,14 +85,16 @@ if tonumber(ARGV[8]) + tonumber(ARGV[9]) + tonumber(ARGV[11]) > 0 then
   if bytes > tonumber(ARGV[6]) then return {'large', 'would hold more than ' .. ARGV[6] .. ' bytes'} end
 end
 
--- The time to live first: it needs no memory, so a full server still keeps a used session alive.
-redis.call('PEXPIRE', key, string.format('%.0f', math.min(idle, created + absolute - now)))
 local sets, dels = {'HSET', key, '~s', ARGV[1]}, {'HDEL', key}
 for name, value in pairs(changed) do
   sets[#sets + 1] = name
   sets[#sets + 1] = value
 end
 for name in pairs(dropped) do dels[#dels + 1] = name end
-if #sets > 4 then redis.call(unpack(sets)) else redis.pcall(unpack(sets)) end
+-- A full server refuses a script's first write if it needs memory, and only that one. So what makes the
+-- session grow goes first, and what needs no memory lets a mere use of the session be noted after it.
+if #sets > 4 then redis.call(unpack(sets)) end
+redis.call('PEXPIRE', key, string.format('%.0f', math.min(idle, created + absolute - now)))
 if #dels > 2 then redis.call(unpack(dels)) end
+if #sets == 4 then redis.call(unpack(sets)) end
 return answer

@@ -14,6 +14,8 @@ LISTED_MOST: Final = 20
 """Faults in one answer; a body can hold a hundred thousand."""
 
 _NAME_MOST: Final = 100
+"""Characters of a field's name, which the client may have made up."""
+
 _CODES: Final = {
     "missing": "missing",
     "extra_forbidden": "unknown_field",
@@ -46,9 +48,4 @@ def _fault(error: Mapping[str, Any]) -> dict[str, str]:
     name = ".".join(str(part) for part in error["loc"][1:]) or str(error["loc"][0])
     last = name.rpartition(".")[2]
     code = _CODES.get(error["type"]) or _FIELD_CODES.get(last, "invalid")
-    return fault(_printable(name), code, error["msg"])
-
-
-def _printable(name: str) -> str:
-    """A field's name as the client wrote it may be anything, also no text."""
-    return name[:_NAME_MOST].encode("utf-8", "replace").decode()
+    return fault(name[:_NAME_MOST], code, error["msg"])

@@ -15,7 +15,7 @@ from app.shop.errors import Unavailable
 from app.web.redirects import see_other
 from app.web.shopping import cart_of, shop_of
 from app.web.templating import render
-from app.web.visitors import NOBODY, UNKNOWN, Visitor, account_id_of
+from app.web.visitors import UNKNOWN, Visitor, account_id_of
 
 View = Callable[[Request], Awaitable[Response]]
 Access = Callable[[Request], Awaitable[Visitor]]
@@ -25,11 +25,8 @@ _ACCESS: Final = "chopho.access"
 
 async def needed(request: Request) -> Visitor:
     """For a page that is nothing without the session: the store's failure is the page's."""
-    session = session_of(request)
-    if not session.presented:
-        return NOBODY
     lines = await cart_of(request).read()
-    account_id = await account_id_of(session)
+    account_id = await account_id_of(session_of(request))
     account = None if account_id is None else await shop_of(request).accounts.by_id(account_id)
     return Visitor(account=account, units=sum(lines.quantities.values()))
 

@@ -1,0 +1,246 @@
+"""Sessions that travel in the cookie; Redis knows only who was revoked, and what to show in lists.
+
+`<namespace>:ended:<sha256 of the jti>`   string  the block list: when and how it ended, or who replaces it
+`<namespace>:tokens:<sha256 of the jti>`  hash    what the list of devices shows of a user's session
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from .changes import Changes, applied
+from .config import LEASE_MS, SessionConfig
+from .errors import Refused, TooLarge
+from .jwt_tokens import KIND, LEEWAY_MS, LONGEST, Token, Tokens, Unverified
+from .ports import Seal
+from .records import Claim, Committed, Device, Draft, Ended, Record, hash_of
+from .redis_keys import Keys
+from .redis_replies import checked, number
+from .redis_scripts import BLOCK, COMMIT, CREATE, SWAP, limits_of, words_of
+from .redis_server import Wire, pack
+from .redis_users import Users
+from .tickets import user_ref
+
+_RENEWALS: Final = 5
+"""A token is renewed when a fifth of its life is over: each costs a signature and a cookie."""
+
+
+class JwtStore:
+    """The store behind `jwt+redis://`. Two requests that write at once overwrite each other."""
+
+    kind = KIND
+    concurrent_writes = False
+
+    def __init__(self, wire: Wire, config: SessionConfig, tokens: Tokens) -> None:
+        self._wire = wire
+        self._config = config
+        self.seal: Seal = tokens
+        self.tokens = tokens
+        self._keys = Keys(config.namespace, tokens=True)
+        self._users = Users(wire, config, self._keys)
+        self._limits = limits_of(config)
+        # A request in flight may still renew a token that is about to end.
+        self._blocked_ms = config.absolute_ms + LEEWAY_MS
+
+    async def open(self) -> None:
+        """Begin to connect."""
+        await self._wire.open()
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._wire.close()
+
+    async def load(self, ticket: str) -> Record | Ended:
+        """What the token says, if nobody revoked it; renewed when it is time to."""
+        found = await self._judged(ticket, writing=False)
+        if isinstance(found, Ended):
+            return found
+        record = _copy(found.record)
+        if self._config.now_ms() - record.seen_ms >= self.tokens.lifetime_ms // _RENEWALS:
+            record.ticket = self.tokens.write(record, found.jti)
+            record.seen_ms = self._config.now_ms()
+            await self._note(record, found.jti)
+        return record
+
+    async def create(self, draft: Draft) -> Record:
+        """A token under a new id; raises `TooLarge` when it would not fit into a cookie."""
+        fields, _ = applied({}, Changes(default=draft.fields), limits=self._config)
+        now = self._config.now_ms()
+        record = Record(
+            ticket="",
+            created_ms=now if draft.created_ms is None else draft.created_ms,
+            seen_ms=now,
+            user=draft.user,
+            epoch=await self.epoch(draft.user) if draft.user and draft.epoch is None else draft.epoch or 0,
+            fields=fields,
+            device=draft.device,
+            address=draft.address,
+        )
+        jti = secrets.token_urlsafe(16)
+        record.ticket = self._fitting(record, jti)
+        await self._show(record, jti)
+        return record
+
+    async def commit(self, ticket: str, changes: Changes) -> Committed | Ended | Refused:
+        """A new token with the changes in it."""
+        found = await self._judged(ticket, writing=True)
+        if isinstance(found, Ended):
+            return found
+        try:
+            fields, numbers = applied(found.record.fields, changes, limits=self._config)
+            record = replace(found.record, fields=fields)
+            record.ticket = self._fitting(record, found.jti)
+        except Refused as refused:
+            return refused
+        record.seen_ms = self._config.now_ms()
+        await self._note(record, found.jti)
+        return Committed(record.ticket, numbers)
+
+    async def claim(self, ticket: str) -> Claim | Ended:
+        """An entry in the block list that is no block yet."""
+        found = await self._judged(ticket, writing=True)
+        if isinstance(found, Ended):
+            return found
+        now = self._config.now_ms()
+        stamp = f"{now}:claimed:{secrets.token_hex(8)}"
+        words = str(now), str(LEASE_MS), stamp, str(self._blocked_ms)
+        (won,) = checked(await BLOCK.run(self._wire, self._entry(found.jti), *words))
+        return Claim(record=_copy(found.record), stamp=stamp) if won else Ended(now, rotated=True)
+
+    async def settle(self, claim: Claim) -> bool:
+        """Turn the entry into a block."""
+        jti = self.tokens.read(claim.record.ticket).jti
+        block = f"{self._config.now_ms()}:rotated"
+        words = claim.stamp, block, str(self._blocked_ms)
+        (ended,) = checked(await SWAP.run(self._wire, self._entry(jti), *words))
+        if ended:
+            await self._wire.call(*self._hiding(_name(jti), claim.record.user))
+        return bool(ended)
+
+    async def release(self, claim: Claim) -> None:
+        """Take the entry away."""
+        jti = self.tokens.read(claim.record.ticket).jti
+        checked(await SWAP.run(self._wire, self._entry(jti), claim.stamp, "", "0"))
+
+    async def end(self, ticket: str) -> None:
+        """Block the token's id; only that must be acknowledged."""
+        try:
+            token = self.tokens.read(ticket)
+        except Unverified:
+            return
+        name = _name(token.jti)
+        replies = await self._wire.call(self._blocking(name), *self._hiding(name, token.record.user))
+        checked(replies[:1])
+
+    async def end_one(self, user: str, handle: str) -> bool:
+        """Block the id behind the handle if the list says it is the user's."""
+        key = self._keys.session(handle)
+        (owner,) = await self._wire.call((key, pack("HGET", key, "~u")))
+        if owner != user.encode():
+            checked([owner])
+            return False
+        replies = await self._wire.call(self._blocking(handle), *self._hiding(handle, user))
+        checked(replies[:1])
+        return True
+
+    async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
+        """Raise the epoch, which no older token survives."""
+        return await self._users.end_all(self._ref(user), epoch=epoch, own=own)
+
+    async def epoch(self, user: str) -> int:
+        """What a login that begins now is dated by."""
+        return await self._users.epoch(self._ref(user))
+
+    async def count(self) -> int | None:
+        """Nobody knows: they are in the browsers, until the absolute limit at the latest."""
+        return None
+
+    async def devices(self, user: str, *, current: str | None) -> Sequence[Device]:
+        """What the list says."""
+        mine = None
+        if current is not None and current.startswith(f"{KIND}."):
+            mine = _name(self.tokens.read(current).jti)
+        return await self._users.devices(user, self._ref(user), current=mine)
+
+    async def _judged(self, ticket: str, *, writing: bool) -> Token | Ended:
+        try:
+            token = self.tokens.read(ticket)
+        except Unverified:
+            return Ended()
+        record, now = token.record, self._config.now_ms()
+        # `exp` is in whole seconds, for others; the exact end is worked out.
+        ends_ms = min(token.exp_ms, record.seen_ms + self.tokens.lifetime_ms, record.ends_ms(self._config))
+        if ends_ms <= now or record.seen_ms > now + LEEWAY_MS:
+            return Ended()
+        entry, epoch_key = self._entry(token.jti), self._keys.epoch(self._ref(record.user or ""))
+        asked = [(entry, pack("GET", entry)), (epoch_key, pack("GET", epoch_key))]
+        stored, *epochs = checked(await self._wire.call(*asked[: 1 + bool(record.user)]))
+        if stored is not None and (ended := self._entered(stored, writing=writing)):
+            return ended
+        epoch = number(epochs[0]) if epochs else 0
+        return token if record.epoch >= epoch else Ended(epoch)
+
+    def _entered(self, stored: bytes, *, writing: bool) -> Ended | None:
+        at, how, *_ = stored.decode().split(":")
+        if how != "claimed":
+            return Ended(int(at), rotated=how == "rotated")
+        standing = self._config.now_ms() - int(at) < LEASE_MS
+        return Ended(int(at), rotated=True) if writing and standing else None
+
+    def _fitting(self, record: Record, jti: str) -> str:
+        try:
+            ticket = self.tokens.write(record, jti)
+        except UnicodeDecodeError as binary:
+            raise Refused("session", "holds bytes that are no text") from binary
+        if len(ticket) > LONGEST:
+            raise TooLarge("session", f"would not fit into a cookie of {LONGEST} bytes")
+        return ticket
+
+    async def _show(self, record: Record, jti: str) -> None:
+        """Put a new session into its user's list."""
+        if record.user is None:
+            return
+        draft = Draft(fields={}, user=record.user, device=record.device, address=record.address)
+        raw = hash_of(draft, created_ms=record.created_ms, seen_ms=record.seen_ms, epoch=record.epoch)
+        words = [word for pair in raw.items() for word in pair]
+        living = str(record.ends_ms(self._config) - self._config.now_ms())
+        key, listing = self._keys.session(_name(jti)), self._listing(record, jti)
+        checked(await CREATE.run(self._wire, key, living, *words, also=listing))
+
+    async def _note(self, record: Record, jti: str) -> None:
+        """Note in the list that the session was used; what is gone from it stays gone."""
+        if record.user is None:
+            return
+        key, listing = self._keys.session(_name(jti)), self._listing(record, jti)
+        words = str(self._config.now_ms()), *self._limits, *words_of(Changes())
+        checked(await COMMIT.run(self._wire, key, *words, also=listing))
+
+    def _listing(self, record: Record, jti: str) -> tuple[tuple[bytes, bytes], ...]:
+        ends_ms = record.created_ms + self._config.absolute_ms
+        return self._users.listing(self._ref(record.user), _name(jti), ends_ms=ends_ms)
+
+    def _hiding(self, name: str, user: str | None) -> list[tuple[bytes, bytes]]:
+        key = self._keys.session(name)
+        return [(key, pack("DEL", key)), self._users.unlisting(self._ref(user), name)] if user else []
+
+    def _blocking(self, name: str) -> tuple[bytes, bytes]:
+        key = self._keys.ended(name)
+        return key, pack("SET", key, f"{self._config.now_ms()}:ended", "PX", self._blocked_ms)
+
+    def _entry(self, jti: str) -> bytes:
+        return self._keys.ended(_name(jti))
+
+    def _ref(self, user: str | None) -> str:
+        return user_ref(self._config.namespace, user or "")
+
+
+def _copy(record: Record) -> Record:
+    return replace(record, fields=dict(record.fields))
+
+
+def _name(jti: str) -> str:
+    return hashlib.sha256(jti.encode()).hexdigest()

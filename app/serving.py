@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 from app.identity import KeyUnusable, PublicKeys, Verifier
 from app.lifecycle import Lifecycle, LifecycleConfig, serve
+from app.observability import logging_to
 from app.services.payments.app import create_app
 from app.services.payments.config import AcquirerConfig, DeliveryConfig
 from app.settings import PaymentsServiceSettings, ServiceSettings, SettingsError, read
@@ -30,7 +33,8 @@ def serve_payments(host: str, port: int) -> int:
         verifier=_verifier(settings, "payments"),
         faults_token=settings.faults_token,
     )
-    return serve(app, lifecycle, host=host, port=port)
+    with logging_to(sys.stdout.fileno(), replica=f"payments@{host}:{port}"):
+        return serve(app, lifecycle, host=host, port=port)
 
 
 def _lifecycle(settings: ServiceSettings) -> Lifecycle:

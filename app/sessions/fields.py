@@ -42,6 +42,7 @@ class Fields:
         "_shown",
         "_store",
         "_ticket",
+        "_writes",
     )
 
     def __init__(self, sessions: Sessions, scope: Scope) -> None:
@@ -55,6 +56,7 @@ class Fields:
         self._record: Record | None = None
         self._gone = _UNKNOWN
         self._pending = Pending()
+        self._writes = 0
         self._lock = asyncio.Lock()
 
     @property
@@ -75,9 +77,7 @@ class Fields:
     async def items(self, prefix: str = "") -> dict[str, JSON]:
         """The fields whose names begin with the prefix."""
         record = await self._loaded()
-        stored = record.fields if record else _EMPTY
-        names = [name for name in self._pending.names(stored) if name.startswith(prefix)]
-        return {name: self._pending.value(stored, name, None) for name in sorted(names)}
+        return self._pending.values(record.fields if record else _EMPTY, prefix)
 
     async def set(self, name: str, value: JSON) -> None:
         """Set a field; written before the response head leaves."""
@@ -140,22 +140,26 @@ class Fields:
         )
 
     async def _loaded(self) -> Record | None:
-        if self._looked:
-            return self._record
-        async with self._lock:
-            return await self._look()
+        return self._record if self._looked else await self._look()
 
     async def _look(self) -> Record | None:
-        if self._looked:
+        if self._looked or self._shown_ticket() is None or self._ticket is None:
+            self._looked = True
             return self._record
-        self._shown_ticket()
-        if self._ticket is not None:
-            self._store, found = await self._sessions.find(self._ticket)
+        homes, writes = self._sessions.homes(self._ticket), self._writes
+        if len(homes) == 1:
+            store, found = homes[0], await homes[0].load(self._ticket)
+        else:
+            store, found = await self._sessions.find(self._ticket)
+        if writes != self._writes:
+            # What the same request wrote meanwhile, in another task, is newer than what was found.
+            return await self._look()
+        if not self._looked:
+            self._looked, self._store = True, store
             if isinstance(found, Record):
                 self._record, self._ticket = found, found.ticket
             else:
                 self._gone = found
-        self._looked = True
         return self._record
 
     async def _write(self, changes: Changes) -> Mapping[str, int]:
@@ -196,6 +200,7 @@ class Fields:
 
     def _adopt(self, record: Record) -> None:
         self._store, self._record, self._ticket = self._sessions.primary, record, record.ticket
+        self._writes += 1
         self._looked = True
         self._pending.clear()
 
@@ -211,6 +216,7 @@ class Fields:
             raise SessionEnded("the session ended while the request was under way")
 
     def _written(self, whole: Changes, numbers: Mapping[str, int]) -> None:
+        self._writes += 1
         if self._record is not None:
             fields = {**whole.default, **self._record.fields, **whole.put}
             for name, number in numbers.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 
 import orjson
 
@@ -45,11 +44,17 @@ class Pending:
         self._put.pop(name, None)
         self._drop.add(name)
 
-    def names(self, stored: Mapping[str, bytes]) -> AbstractSet[str]:
-        """The fields there are by now."""
-        if not self._drop and not self._put:
-            return stored.keys()
-        return (stored.keys() - self._drop) | self._put.keys()
+    def values(self, stored: Mapping[str, bytes], prefix: str) -> dict[str, JSON]:
+        """The fields there are by now whose names begin with the prefix."""
+        there = stored
+        if self._drop or self._put:
+            there = {name: value for name, value in stored.items() if name not in self._drop} | self._put
+        # Numbers are read here, since a cart is made of them and this is where its time goes.
+        return {
+            name: int(encoded) if encoded.isdigit() else self.value(there, name, None)
+            for name, encoded in there.items()
+            if name.startswith(prefix)
+        }
 
     def value(self, stored: Mapping[str, bytes], name: str, default: JSON) -> JSON:
         """The field's value by now; one and the same object each time, so that changes inside it are seen."""

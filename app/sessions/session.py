@@ -116,6 +116,7 @@ class Session(Fields):
 
     def _forget(self) -> None:
         self._record = self._ticket = None
+        self._writes += 1
         self._looked = True
         self._gone = Ended()
         self._pending.clear()

@@ -77,6 +77,10 @@ def test_a_config_that_cannot_work_is_refused(wrong: dict[str, str]) -> None:
         SessionConfig(**wrong)  # type: ignore[arg-type]  # wrong on purpose
 
 
+def test_the_wait_for_a_store_leaves_time_to_say_so_within_300_ms() -> None:
+    assert SessionConfig().timeout <= timedelta(milliseconds=250)
+
+
 def test_whole_days_count() -> None:
     assert SessionConfig(absolute_timeout=timedelta(days=2)).absolute_ms == 172_800_000
 

@@ -109,6 +109,13 @@ async def _much(request: Request) -> JSONResponse:
     return JSONResponse({"user": await session.user(), "fields": await session.items(), "numbers": numbers})
 
 
+async def _at_once(request: Request) -> JSONResponse:
+    session = session_of(request)
+    await asyncio.gather(session.items(), session.increment("n"), session.get("n"), session.increment("n"))
+    once, twice = await session.get("n"), (await session.items())["n"]
+    return JSONResponse([once, twice, await session.increment("n", 0)])
+
+
 class Slow:
     """A route that looks at its session, waits for the test, then writes or not."""
 
@@ -156,6 +163,7 @@ class SessionsContract(Fixtures):
             "end": _end,
             "static": _static,
             "merge": _merge,
+            "at_once": _at_once,
             "much": _much,
         }
         app = Starlette(
@@ -194,6 +202,10 @@ class SessionsContract(Fixtures):
             shown = (await browser.get("/show")).json()
             assert shown == {"user": "user:1", "fields": done["fields"]}
             assert len((await browser.get("/devices")).json()) == 1
+
+    async def test_what_one_request_does_at_once_agrees_in_the_end(self, browser: Client) -> None:
+        await browser.post("/put", json={"n": 1})
+        assert (await browser.get("/at_once")).json() == [3, 3, 3]
 
     async def test_a_change_inside_a_value_is_noticed(self, browser: Client) -> None:
         for _ in range(4):

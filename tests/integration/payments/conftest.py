@@ -190,13 +190,11 @@ def plain(url: str) -> str:
 
 @contextmanager
 def _process(port: int, environment: Mapping[str, str], keys: Keys, log: Path) -> Iterator[Acquirer]:
-    code = f"from app.serving import serve_payments as s; raise SystemExit(s('127.0.0.1', {port}))"
+    argv = [sys.executable, "-m", "app", "serve", "payments", "--port", str(port)]
     rest = {name: value for name, value in os.environ.items() if not name.startswith("CHOPHO_")}
     with (
         log.open("ab") as out,
-        subprocess.Popen(
-            [sys.executable, "-c", code], stdout=out, stderr=out, cwd=ROOT, env={**rest, **environment}
-        ) as process,
+        subprocess.Popen(argv, stdout=out, stderr=out, cwd=ROOT, env={**rest, **environment}) as process,
     ):
         acquirer = Acquirer(port, keys, process, log)
         try:

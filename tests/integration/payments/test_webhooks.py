@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
+import pytest
 
 from app.clients.webhooks import verify
 from tests.conftest import free_port, wait_until
@@ -58,17 +60,22 @@ def test_an_event_comes_again_until_it_is_acknowledged_with_a_fresh_signature(
     assert len(receiver.calls) == 4
 
 
-def test_a_dead_consumer_delays_no_other(start: Start, receiver: Receiver) -> None:
-    hanging = Receiver(sleep_s=60)
-    acquirer = start(
-        **webhooks(hangs=hanging.url, refuses=f"http://127.0.0.1:{free_port()}", shop=receiver.url)
-    )
+@pytest.fixture
+def hanging() -> Iterator[Receiver]:
+    """A consumer that takes what comes and does not answer."""
+    hanging = Receiver(sleep_s=600)
+    yield hanging
+    hanging.close()
+
+
+def test_a_dead_consumer_delays_no_other(start: Start, receiver: Receiver, hanging: Receiver) -> None:
+    consumers = webhooks(hangs=hanging.url, refuses=f"http://127.0.0.1:{free_port()}", shop=receiver.url)
+    acquirer = start(**{**consumers, "WEBHOOK_TIMEOUT": "5m"})
     for _ in range(12):
         pay(acquirer)
-    wait_until(lambda: len(receiver.calls) >= 36, within_s=30, what="all events at the living consumer")
+    wait_until(lambda: len(receiver.calls) >= 36, within_s=60, what="all events at the living consumer")
     assert len({call.event["id"] for call in receiver.calls}) == 36
     assert 0 < hanging.most_at_once <= 4
-    hanging.close()
 
 
 def test_the_queue_survives_a_crash_of_the_process(

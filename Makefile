@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 ARGS   ?=
 
-.PHONY: help setup up down test check format docs bench bench-safety lock clean
+.PHONY: help setup up down test check format docs bench bench-safety translations screenshots lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -48,6 +48,12 @@ bench: setup ## Measure the session layer beside its peers, each in an environme
 
 bench-safety: setup ## Ask our session layer and its peers what an attacker and a race would ask
 	$(BIN)/python -m bench.sessions.safety $(ARGS)
+
+translations: setup ## Compile the English that app/web/locale/en.po says
+	$(BIN)/pybabel --quiet compile -i app/web/locale/en.po -o app/web/locale/en.mo -l en
+
+screenshots: setup ## Pictures of the running shop into docs/screenshots; needs Chromium and Playwright
+	$(BIN)/python docs/screenshots.py $(ARGS) docs/screenshots
 
 lock: setup ## Resolve the dependencies again and write the locks
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from app.shop.catalog import Offer, Sku
+from app.shop.catalog import Offer, Picture, Sku
 from app.shop.errors import CartLimit, Invalid, NotFound, OutOfStock
 
 Offers = Callable[[Iterable[Sku]], Awaitable[Mapping[Sku, Offer]]]
@@ -65,6 +65,7 @@ class CartLine:
     quantity: int
     unit_price: int
     available: bool
+    picture: Picture | None = None
 
     @property
     def total(self) -> int:
@@ -101,6 +102,7 @@ def priced(cart: CartLines, offers: Mapping[Sku, Offer]) -> CartView:
             quantity=quantity,
             unit_price=offers[sku].price,
             available=quantity <= offers[sku].stock,
+            picture=offers[sku].picture,
         )
         for sku, quantity in sorted(cart.quantities.items())
         if sku in offers

@@ -116,6 +116,16 @@ class Database:
         """The first row of one statement, or None. Raises `Unavailable`."""
         return next(iter(await self.rows(statement)), None)
 
+    async def maintain(self, statement: Executable) -> None:
+        """Run one statement that must not stand in a transaction, such as a `VACUUM`. Raises `Unavailable`."""
+
+        async def run() -> None:
+            with _unavailable():
+                async with self._reader.connect() as connection:
+                    await connection.execute(statement)
+
+        await self._answer(run)
+
     async def transaction(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         """What `work` returns, committed; or its error, and nothing happened.
 

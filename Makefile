@@ -32,8 +32,9 @@ check: setup ## Format, lint, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# More than cores: most tests wait for servers. Tests of one file share its servers.
 test: check ## Every check and every test, on real Redis, PostgreSQL and HAProxy
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n 4 --dist loadfile $(ARGS)
 
 format: setup ## Put the code into its one format
 	$(BIN)/ruff format .

@@ -62,7 +62,14 @@ def admin_of(server: PostgresServer) -> Iterator[psycopg.Connection[Any]]:
 async def database(database_url: str) -> AsyncIterator[Database]:
     """With a pool smaller than what the tests throw at it, and time enough to wait for it."""
     database = Database(
-        DatabaseConfig(url=database_url, pool_size=6, pool_wait_s=20, answer_within_s=30, lock_timeout_s=20)
+        DatabaseConfig(
+            url=database_url,
+            pool_size=6,
+            pool_wait_s=20,
+            statement_timeout_s=20,
+            lock_timeout_s=20,
+            answer_within_s=30,
+        )
     )
     yield database
     await database.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from ipaddress import ip_network
@@ -101,6 +101,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             offers: Offers | None = None,
             *,
             cookie_secure: bool = False,
+            keys: Sequence[str] = (KEY,),
             **config: Any,
         ) -> World:
             database = Database(DatabaseConfig(url=database_url, pool_size=5))
@@ -120,7 +121,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 place_order=PlaceOrder(orders=orders),
             )
             sessions = Sessions.from_url(
-                session_url, keys=[KEY], config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
+                session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
             )
             for part in (database, attempts, sessions):
                 stack.push_async_callback(part.close)

@@ -226,7 +226,7 @@ def _shop(database: Database, attempts: RedisAttempts, passwords: ArgonPasswords
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        place_order=PlaceOrder(orders=orders),
+        place_order=PlaceOrder(orders=orders, offers=offers),
     )
 
 

@@ -27,6 +27,7 @@ from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.migrations import migrate
+from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.sample.catalog import load_sample
@@ -118,7 +119,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
-                place_order=PlaceOrder(orders=orders),
+                place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
             )
             sessions = Sessions.from_url(
                 session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)

@@ -14,21 +14,22 @@ from app.stores.database import Database
 from app.wiring.blocking import Blocking
 
 
-def pools(
-    observability: Observability,
-    *,
-    database: Database,
-    background: Database,
-    attempts: RedisAttempts,
-    board: ControlBoard,
+def databases(
+    observability: Observability, *, pages: Database, logins: Database, background: Database
 ) -> None:
-    """The connections that a replica keeps."""
+    """The connections to PostgreSQL, by who must not wait for whom."""
     for pool in (
         database_pool(
             "database",
-            database,
+            pages,
             shared_by=("every page and call that reads or writes the shop",),
-            dies="catalogue, log-in and checkout; carts, probes and reports go on",
+            dies="catalogue and checkout; log-in, carts, probes and reports go on",
+        ),
+        database_pool(
+            "log-in database",
+            logins,
+            shared_by=("log-in", "registration"),
+            dies="log-in and registration; who is logged in stays so",
         ),
         database_pool(
             "background database",
@@ -36,6 +37,13 @@ def pools(
             shared_by=("reports", "background jobs"),
             dies="the other reports and jobs; no shopper notices",
         ),
+    ):
+        observability.compartments.add(pool)
+
+
+def redis(observability: Observability, *, attempts: RedisAttempts, board: ControlBoard) -> None:
+    """The connections to Redis besides the sessions', which tell of themselves."""
+    for pool in (
         redis_pool(
             "attempts Redis",
             attempts.pool,

@@ -36,6 +36,7 @@ class Parts:
     sessions: Sessions
     lifecycle: Lifecycle
     database: Database
+    logins: Database
     background: Database
     attempts: RedisAttempts
     board: ControlBoard
@@ -49,6 +50,7 @@ class Parts:
         """Open what needs opening; at the end close clients, then Redis, then the database."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.database.close)
+            stack.push_async_callback(self.logins.close)
             stack.push_async_callback(self.background.close)
             stack.push_async_callback(self.attempts.close)
             stack.push_async_callback(self.board.close)
@@ -69,23 +71,26 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     replica = settings.replica_name or "unnamed"
     observability = _observability(lifecycle, replica, writer)
     database = Database(DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size))
+    logins = Database(_logins_config(settings))
     background = Database(_background_config(settings))
     attempts = RedisAttempts(AttemptsConfig(url=settings.redis_url))
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
-    listing.pools(observability, database=database, background=background, attempts=attempts, board=board)
+    listing.databases(observability, pages=database, logins=logins, background=background)
+    listing.redis(observability, attempts=attempts, board=board)
     listing.threads(observability, hashing=passwords.limiter, blocking=blocking)
     sessions = _sessions(settings)
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
     return Parts(
-        shop=_shop(database, attempts, passwords),
+        shop=_shop(database, logins, attempts, passwords),
         sessions=observability.measured(sessions),
         lifecycle=lifecycle,
         database=database,
+        logins=logins,
         background=background,
         attempts=attempts,
         board=board,
@@ -101,6 +106,11 @@ def _observability(lifecycle: Lifecycle, replica: str, writer: LineWriter | None
         replica=replica, phase=lambda: lifecycle.phase.value, phases=[phase.value for phase in Phase]
     )
     return Observability(config, writer=writer)
+
+
+def _logins_config(settings: Settings) -> DatabaseConfig:
+    """Connections that no slow page holds. Hashing lets two log-ins through at a time, so two are enough."""
+    return DatabaseConfig(url=settings.database_url, pool_size=2, application_name="chopho-log-in")
 
 
 def _background_config(settings: Settings) -> DatabaseConfig:
@@ -124,17 +134,17 @@ def _sessions(settings: Settings) -> Sessions:
     )
 
 
-def _shop(database: Database, attempts: RedisAttempts, passwords: ArgonPasswords) -> Shop:
+def _shop(database: Database, logins: Database, attempts: RedisAttempts, passwords: ArgonPasswords) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
-    accounts = SqlAccounts(database=database)
+    logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     return Shop(
         catalog=catalog,
-        accounts=accounts,
+        accounts=SqlAccounts(database=database),
         orders=orders,
-        register=Register(accounts=accounts, passwords=passwords),
-        log_in=LogIn(accounts=accounts, passwords=passwords, attempts=attempts),
+        register=Register(accounts=logging_in, passwords=passwords),
+        log_in=LogIn(accounts=logging_in, passwords=passwords, attempts=attempts),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),

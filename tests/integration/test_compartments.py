@@ -98,6 +98,7 @@ async def test_every_finite_resource_of_a_replica_is_listed(
     assert set(rows) == {
         "event loop",
         "database",
+        "log-in database",
         "background database",
         "session store",
         "attempts Redis",

@@ -21,6 +21,7 @@ from tests.integration.downstream import Downstream, downstream
 from tests.integration.payments.conftest import Acquirer, Keys
 
 POOL: Final = 10
+NOTHING: Final = b'{"items": [], "in_progress": false}'
 QUICK: Final = BreakerConfig(
     minimum_number_of_calls=10,
     sliding_window_size=20,
@@ -92,10 +93,11 @@ async def test_after_six_seconds_of_slow_answers_ten_of_ten_calls_succeed(
 
 
 async def test_after_four_thousand_calls_cancelled_at_random_ten_of_ten_succeed_and_it_never_opened(
-    acquirer: Acquirer, keys: Keys
+    keys: Keys,
 ) -> None:
     dice = random.Random(5)
-    async with client_of(acquirer.url, keys) as payments:
+    async with downstream() as stub, client_of(stub.url, keys) as payments:
+        stub.answer(200, NOTHING, after_s=0.004)
         cancelled = 0
 
         async def caller() -> None:
@@ -108,11 +110,9 @@ async def test_after_four_thousand_calls_cancelled_at_random_ten_of_ten_succeed_
 
         await asyncio.gather(*(caller() for _ in range(POOL)))
         snapshot = payments.guards[2].breaker.snapshot()
-        assert (snapshot.state, snapshot.calls["failed"], snapshot.calls["ignored"] > 3000) == (
-            State.CLOSED,
-            0,
-            True,
-        )
+        assert (snapshot.state, snapshot.calls["failed"]) == (State.CLOSED, 0)
+        assert snapshot.calls["ignored"] > 3000
+        assert snapshot.calls["successful"] > 0
         assert await ten_normal(payments) == 10
 
 
@@ -126,7 +126,7 @@ async def opened(payments: HttpPayments, stub: Downstream) -> None:
 async def half_open(payments: HttpPayments) -> None:
     breaker = payments.guards[2].breaker
     async with asyncio.timeout(20):
-        while breaker.state is not State.HALF_OPEN:
+        while breaker.state is not State.HALF_OPEN:  # noqa: ASYNC110 -- time brings it about, and tells nobody
             await asyncio.sleep(0.01)
 
 
@@ -142,7 +142,7 @@ async def test_of_two_hundred_calls_at_the_half_open_moment_three_reach_the_serv
         assert stub.requests - before == 3
         assert {type(one) for one in refused} == {Unavailable}
         assert breaker_of_questions(payments) is State.OPEN
-        stub.answer(200, b'{"items": [], "in_progress": false}')
+        stub.answer(200, NOTHING)
         await until_closed(payments)
         assert await ten_normal(payments) == 10
 
@@ -159,7 +159,7 @@ async def test_probes_that_are_cancelled_give_their_places_back(keys: Keys) -> N
             probe.cancel()
         await asyncio.gather(*probes, return_exceptions=True)
         assert breaker_of_questions(payments) is State.HALF_OPEN
-        stub.answer(200, b'{"items": [], "in_progress": false}')
+        stub.answer(200, NOTHING)
         await asyncio.gather(*(payments.find("order") for _ in range(3)))
         assert breaker_of_questions(payments) is State.CLOSED
 
@@ -193,7 +193,7 @@ async def test_overload_that_the_acquirer_tells_of_is_not_booked_as_its_failure(
 
 async def test_callers_who_hang_up_on_a_slow_but_healthy_service_never_open_it(keys: Keys) -> None:
     async with downstream() as stub, client_of(stub.url, keys) as payments:
-        stub.answer(200, b'{"items": [], "in_progress": false}', after_s=1)
+        stub.answer(200, NOTHING, after_s=1)
         for _ in range(10):
             calls = [asyncio.create_task(payments.find("order")) for _ in range(POOL)]
             await asyncio.sleep(0.1)
@@ -206,7 +206,7 @@ async def test_callers_who_hang_up_on_a_slow_but_healthy_service_never_open_it(k
 
 async def test_answers_just_within_the_deadline_open_it_although_all_succeed(keys: Keys) -> None:
     async with downstream() as stub, client_of(stub.url, keys, timeout_s=5) as payments:
-        stub.answer(200, b'{"items": [], "in_progress": false}', after_s=0.6)
+        stub.answer(200, NOTHING, after_s=0.6)
         found = await asyncio.gather(*(payments.find("order") for _ in range(POOL)))
         assert [one.payments for one in found] == [[]] * POOL
         assert breaker_of_questions(payments) is State.OPEN
@@ -223,7 +223,7 @@ async def test_a_probe_that_gets_a_refusal_reaches_a_verdict(keys: Keys) -> None
 
 async def test_a_slow_success_from_before_the_opening_does_not_close_it(keys: Keys) -> None:
     async with downstream() as stub, client_of(stub.url, keys) as payments:
-        stub.answer(200, b'{"items": [], "in_progress": false}', after_s=0.3)
+        stub.answer(200, NOTHING, after_s=0.3)
         slow = asyncio.create_task(payments.find("order"))
         while not stub.requests:  # noqa: ASYNC110 -- the stub tells nobody, so we look
             await asyncio.sleep(0.01)

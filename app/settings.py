@@ -35,7 +35,12 @@ _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 _NAME: Final = re.compile(r"[a-z0-9-]{1,40}", re.ASCII)
 _UNITS_S: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _SESSION_SCHEMES: Final = frozenset(
-    {"redis", "rediss", "redis+sentinel", "redis+cluster", "jwt+redis", "memory"}
+    {"memory"}
+    | {
+        f"{tokens}{scheme}"
+        for tokens in ("", "jwt+")
+        for scheme in ("redis", "rediss", "redis+sentinel", "redis+cluster")
+    }
 )
 
 
@@ -126,7 +131,9 @@ class Settings(_Environment):
         description="The shop's PostgreSQL; several hosts allowed."
     )
     database_pool_size: int = Field(10, ge=1, le=500, description="Connections of one replica.")
-    session_url: SessionUrl = Field(description="The one switch of the session backend.")
+    session_url: SessionUrl = Field(
+        description="The one switch of the session backend. `jwt+…?key_files=new.pem,old.pub` signs with keys from files."
+    )
     session_also_accept: SessionUrl | None = Field(
         None, description="A second backend whose live sessions are still served."
     )
@@ -140,6 +147,12 @@ class Settings(_Environment):
     )
     session_absolute_timeout: Duration = Field(
         timedelta(hours=12), gt=timedelta(0), description="A session ends this long after it began."
+    )
+    session_revoke_replicas: int = Field(
+        0,
+        ge=0,
+        le=10,
+        description="Redis replicas that must have the end of a session before it is reported done.",
     )
     cookie_name: str = Field(
         "chopho_session", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Name of the session cookie."

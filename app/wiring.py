@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from sqlalchemy import text
+from starlette.types import ASGIApp
 
 from app.control import ControlBoard, Obedience
 from app.lifecycle import Lifecycle, LifecycleConfig, Phase
@@ -20,11 +21,14 @@ from app.observability import (
     redis_pool,
 )
 from app.resilience import Limiter, LimiterConfig
-from app.sessions import SessionConfig, Sessions
+from app.sessions import SessionConfig, Sessions, jwks_of
+from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
 from app.shop.accounts import LogIn, Register
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.password import ChangePassword
+from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
@@ -33,6 +37,7 @@ from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +54,8 @@ class Parts:
 
     shop: Shop
     sessions: Sessions
+    jwks: ASGIApp | None
+    replay: Replay
     lifecycle: Lifecycle
     database: Database
     background: Database
@@ -69,7 +76,7 @@ class Parts:
             stack.push_async_callback(self.sessions.close)
             await self.sessions.open()
             await stack.enter_async_context(self.observability.running())
-            await stack.enter_async_context(in_background(self.obedience.run()))
+            await stack.enter_async_context(in_background(self.obedience.run(), self.replay.run()))
             yield
 
 
@@ -93,11 +100,14 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     board = ControlBoard(settings.redis_url)
     _list_pools(observability, database=database, background=background, attempts=attempts, board=board)
     _list_threads(observability, hashing=passwords.limiter, blocking=blocking)
-    sessions = _sessions(settings)
+    unmeasured = _sessions(settings)
+    sessions = observability.measured(unmeasured)
     _list_components(observability, database=database, sessions=sessions, board=board)
     return Parts(
-        shop=_shop(database, attempts, passwords),
-        sessions=observability.measured(sessions),
+        shop=_shop(database, attempts, passwords, sessions),
+        sessions=sessions,
+        jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
+        replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
         lifecycle=lifecycle,
         database=database,
         background=background,
@@ -212,17 +222,24 @@ def _sessions(settings: Settings) -> Sessions:
     )
 
 
-def _shop(database: Database, attempts: RedisAttempts, passwords: ArgonPasswords) -> Shop:
+def _shop(database: Database, attempts: RedisAttempts, passwords: ArgonPasswords, sessions: Sessions) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
     accounts = SqlAccounts(database=database)
     orders = SqlOrders(database=database)
+    revocations = SqlRevocations(database=database)
     return Shop(
         catalog=catalog,
         accounts=accounts,
         orders=orders,
         register=Register(accounts=accounts, passwords=passwords),
-        log_in=LogIn(accounts=accounts, passwords=passwords, attempts=attempts),
+        log_in=LogIn(
+            accounts=accounts, passwords=passwords, attempts=attempts, epochs=SessionEpochs(sessions=sessions)
+        ),
+        change_password=ChangePassword(
+            accounts=accounts, passwords=passwords, attempts=attempts, revocations=revocations
+        ),
+        end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
@@ -237,4 +254,5 @@ def _session_config(settings: Settings) -> SessionConfig:
         absolute_timeout=settings.session_absolute_timeout,
         cookie_name=settings.cookie_name,
         cookie_secure=settings.cookie_secure,
+        revoke_replicas=settings.session_revoke_replicas,
     )

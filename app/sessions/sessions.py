@@ -133,6 +133,15 @@ class Sessions:
         """
         return await self.primary.epoch(user)
 
+    async def remembers(self) -> bool:
+        """Whether every store still knows all that ended sessions; see `SessionStore.remembers`."""
+        return all([await store.remembers() for store in self.stores])
+
+    async def remember(self) -> None:
+        """Revocations kept elsewhere were given again since `remembers` said no."""
+        for store in self.stores:
+            await store.remember()
+
     async def counts(self) -> Sequence[int | None]:
         """How many sessions live in each store, None where nobody knows.
 

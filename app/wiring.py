@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from sqlalchemy import text
 from starlette.types import ASGIApp
@@ -100,7 +101,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     board = ControlBoard(settings.redis_url)
     _list_pools(observability, database=database, background=background, attempts=attempts, board=board)
     _list_threads(observability, hashing=passwords.limiter, blocking=blocking)
-    unmeasured = _sessions(settings)
+    unmeasured = sessions_of(settings)
     sessions = observability.measured(unmeasured)
     _list_components(observability, database=database, sessions=sessions, board=board)
     return Parts(
@@ -213,11 +214,13 @@ def _list_components(
         observability.components.add(check)
 
 
-def _sessions(settings: Settings) -> Sessions:
+def sessions_of(settings: Settings, *, timeout: timedelta | None = None) -> Sessions:
+    """The session layer of the settings, with another patience if it is not for pages."""
+    config = _session_config(settings)
     return Sessions.from_url(
         settings.session_url,
         keys=settings.secret_keys,
-        config=_session_config(settings),
+        config=config if timeout is None else replace(config, timeout=timeout),
         also_accept=settings.session_also_accept,
     )
 

@@ -34,6 +34,8 @@ class FleetRecord(BaseModel):
     statistics_url: str = ""
     redis_url: str | None = None
     database_url: str = ""
+    session_url: str = ""
+    session_also_accept: str | None = None
     ports: dict[str, int] = {}
     processes: dict[str, ProcessRecord] = {}
 

@@ -120,6 +120,17 @@ variants: Final = Table(
     CheckConstraint("stock >= 0", name="stock"),
 )
 
+revocations: Final = Table(
+    "revocations",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("account_id", Uuid(as_uuid=False), ForeignKey("accounts.id"), nullable=False),
+    Column("epoch", BigInteger),  # NULL: promised, and not seen to be done
+    Column("asked_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Index(None, "asked_at"),
+    Index("revocations_unsettled_idx", "asked_at", postgresql_where=text("epoch IS NULL")),
+)
+
 orders: Final = Table(
     "orders",
     metadata,

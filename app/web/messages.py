@@ -34,6 +34,7 @@ MESSAGES: Final[Mapping[str, str]] = {
     "session_unavailable": "Chưa kiểm tra được tài khoản lúc này. Giỏ hàng của bạn vẫn còn nguyên, xin thử lại sau ít giây.",
     "session_ended": "Phiên làm việc này đã kết thúc. Xin đăng nhập lại.",
     "session_refused": "Có thay đổi khác vừa diễn ra cùng lúc, xin thử lại.",
+    "sessions_linger": "Mật khẩu đã đổi. Các thiết bị khác sẽ bị đăng xuất ngay khi hệ thống phản hồi trở lại.",
     # the web
     "malformed": "Yêu cầu gửi đến không đọc được.",
     "unsupported_form": "Biểu mẫu được gửi theo một cách mà cửa hàng không nhận.",
@@ -54,6 +55,7 @@ MESSAGES: Final[Mapping[str, str]] = {
     "email_invalid": "Đây chưa phải là địa chỉ e-mail.",
     "password_short": "Mật khẩu cần ít nhất {password_least} ký tự.",
     "password_long": "Mật khẩu chỉ được dài tối đa {password_most} ký tự.",
+    "password_wrong": "Mật khẩu hiện tại chưa đúng.",
     "quantity_invalid": "Số lượng phải là một số nguyên dương, viết bằng chữ số thường.",
     "phone_invalid": "Số điện thoại cần có 8 đến 15 chữ số.",
     "key_invalid": "Mã của biểu mẫu không dùng được, xin gửi lại.",

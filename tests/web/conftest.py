@@ -21,6 +21,8 @@ from app.sessions import SessionConfig, Sessions
 from app.shop.accounts import LogIn, Register
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.password import ChangePassword
+from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
@@ -30,6 +32,7 @@ from app.stores.migrations import migrate
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.revocations import SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
 from app.stores.session_cart import SessionCart
 from app.web import WebConfig, bare_app, install
@@ -110,19 +113,29 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             passwords = ArgonPasswords(PasswordConfig(memory_kib=64, passes=1))
             catalog, accounts = SqlCatalog(database=database), SqlAccounts(database=database)
             orders = SqlOrders(database=database)
+            sessions = Sessions.from_url(
+                session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
+            )
+            revocations = SqlRevocations(database=database)
             shop = Shop(
                 catalog=catalog,
                 accounts=accounts,
                 orders=orders,
                 register=Register(accounts=accounts, passwords=passwords),
-                log_in=LogIn(accounts=accounts, passwords=passwords, attempts=attempts),
+                log_in=LogIn(
+                    accounts=accounts,
+                    passwords=passwords,
+                    attempts=attempts,
+                    epochs=SessionEpochs(sessions=sessions),
+                ),
+                change_password=ChangePassword(
+                    accounts=accounts, passwords=passwords, attempts=attempts, revocations=revocations
+                ),
+                end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
-            )
-            sessions = Sessions.from_url(
-                session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
             )
             for part in (database, attempts, sessions):
                 stack.push_async_callback(part.close)

@@ -10,6 +10,7 @@ from app.web.pages import (
     language,
     login,
     orders,
+    password,
     product,
     register,
     search,
@@ -27,5 +28,6 @@ ROUTES = [
     *orders.routes,
     *account.routes,
     *devices.routes,
+    *password.routes,
     *language.routes,
 ]

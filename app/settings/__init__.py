@@ -6,12 +6,13 @@ from app.settings.environment import SettingsError, read
 from app.settings.fields import PREFIX, Duration
 from app.settings.fleet import FleetSettings
 from app.settings.services import PaymentsServiceSettings, ServiceSettings
-from app.settings.shop import Settings
+from app.settings.shop import MigrationSettings, Settings
 
 __all__ = [
     "PREFIX",
     "Duration",
     "FleetSettings",
+    "MigrationSettings",
     "PaymentsServiceSettings",
     "ServiceSettings",
     "Settings",

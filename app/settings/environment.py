@@ -12,11 +12,16 @@ from pydantic import ValidationError
 from app.settings.fields import PREFIX, Environment
 from app.settings.fleet import FleetSettings
 from app.settings.services import PaymentsServiceSettings
-from app.settings.shop import Settings
+from app.settings.shop import MigrationSettings, Settings
 
 Model = TypeVar("Model", bound=Environment)
 
-_MODELS: Final[tuple[type[Environment], ...]] = (Settings, PaymentsServiceSettings, FleetSettings)
+_MODELS: Final[tuple[type[Environment], ...]] = (
+    Settings,
+    MigrationSettings,
+    PaymentsServiceSettings,
+    FleetSettings,
+)
 
 _SECRET: Final = frozenset(
     {
@@ -65,6 +70,12 @@ def _refuse_unknown(environment: Mapping[str, str]) -> None:
             raise SettingsError(f"{name} is not a setting of Chợ Phố{hint}")
 
 
+def _told(secret: str) -> str:
+    """What of a secret may be repeated: how a URL begins."""
+    scheme, is_url, _ = secret.partition("://")
+    return f"{scheme}://… (the rest stays secret)" if is_url else "a value that stays secret"
+
+
 def _one_line(unusable: ValidationError, given: Mapping[str, str]) -> str:
     first = unusable.errors(include_url=False)[0]
     if not first["loc"]:
@@ -75,5 +86,5 @@ def _one_line(unusable: ValidationError, given: Mapping[str, str]) -> str:
     meaning = known.description or ""
     if first["type"] == "missing":
         return f"{name} is not set; it is required: {meaning}"
-    got = "a value that stays secret" if field in _SECRET else repr(given.get(field, ""))
+    got = _told(given.get(field, "")) if field in _SECRET else repr(given.get(field, ""))
     return f"{name} is {got}; {first['msg'].removeprefix('Value error, ')}. {meaning}"

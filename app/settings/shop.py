@@ -7,7 +7,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from app.settings.fields import (
     DatabaseUrl,
@@ -86,6 +86,13 @@ class Settings(Environment):
         description="File of the private key that signs internal tokens; needed to call any service.",
     )
 
+    @field_validator("session_absolute_timeout")
+    @classmethod
+    def _no_shorter_than_idle(cls, given: timedelta, others: ValidationInfo) -> timedelta:
+        if given < others.data.get("session_idle_timeout", given):
+            raise ValueError("wants no less than CHOPHO_SESSION_IDLE_TIMEOUT")
+        return given
+
     @model_validator(mode="after")
     def _identified(self) -> Self:
         if self.payments_url is not None and self.identity_key is None:
@@ -94,3 +101,12 @@ class Settings(Environment):
                 "the acquirer believes nobody without an internal token"
             )
         return self
+
+
+class MigrationSettings(Environment):
+    """What bringing the database up to date needs to know."""
+
+    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    public_url: Origin | None = Field(
+        None, description="The shop's origin; sample data is for a shop on this machine alone."
+    )

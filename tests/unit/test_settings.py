@@ -58,6 +58,8 @@ def test_a_missing_required_setting_is_named(name: str) -> None:
         ("CHOPHO_DRAIN_DELAY", "8", "wants a duration"),
         ("CHOPHO_DRAIN_DELAY", "-8s", "wants a duration"),
         ("CHOPHO_SESSION_IDLE_TIMEOUT", "0s", "greater than"),
+        ("CHOPHO_SESSION_ABSOLUTE_TIMEOUT", "5m", "no less than CHOPHO_SESSION_IDLE_TIMEOUT"),
+        ("CHOPHO_SESSION_URL", "bogus://x", "bogus://"),
         ("CHOPHO_SESSION_URL", "mysql://x", "wants a URL beginning with"),
         ("CHOPHO_DATABASE_URL", "sqlite://", "wants a URL beginning with postgresql"),
         ("CHOPHO_TRUSTED_PROXIES", "everyone", "wants comma-separated networks"),

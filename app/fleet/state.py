@@ -60,7 +60,8 @@ class StateDirectory:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise AlreadyRunning(
-                    f"a fleet already runs in {self.path}; see it with `chopho status`, end it with `chopho down`, "
+                    f"a fleet already runs in {self.path}; "
+                    f"see it with `chopho status --state {self.path}`, end it with `chopho down --state {self.path}`, "
                     "or give another --state and --port"
                 ) from error
             yield

@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 ARGS   ?=
 
-.PHONY: help setup up down test check format docs bench bench-safety lock clean
+.PHONY: help setup up down test check format docs bench bench-safety bench-compartments lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ bench: setup ## Measure the session layer beside its peers, each in an environme
 
 bench-safety: setup ## Ask our session layer and its peers what an attacker and a race would ask
 	$(BIN)/python -m bench.sessions.safety $(ARGS)
+
+bench-compartments: setup ## Let a dependency hang, in compartments of its own and in one shared pool
+	$(BIN)/python -m bench.compartments.run $(ARGS)
 
 lock: setup ## Resolve the dependencies again and write the locks
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \

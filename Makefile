@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 ARGS   ?=
 
-.PHONY: help setup up down test check format docs bench bench-safety bench-compartments lock clean
+.PHONY: help setup up down test check format docs bench bench-safety bench-compartments translations \
+	screenshots lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -32,8 +33,9 @@ check: setup ## Format, lint, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# More than cores: most tests wait for servers. Tests of one file share its servers.
 test: check ## Every check and every test, on real Redis, PostgreSQL and HAProxy
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n 4 --dist loadfile $(ARGS)
 
 format: setup ## Put the code into its one format
 	$(BIN)/ruff format .
@@ -50,6 +52,12 @@ bench-safety: setup ## Ask our session layer and its peers what an attacker and 
 
 bench-compartments: setup ## Let a dependency hang, in compartments of its own and in one shared pool
 	$(BIN)/python -m bench.compartments.run $(ARGS)
+
+translations: setup ## Compile the English that app/web/locale/en.po says
+	$(BIN)/pybabel --quiet compile -i app/web/locale/en.po -o app/web/locale/en.mo -l en
+
+screenshots: setup ## Pictures of the running shop into docs/screenshots; needs Chromium and Playwright
+	$(BIN)/python docs/screenshots.py $(ARGS) docs/screenshots
 
 lock: setup ## Resolve the dependencies again and write the locks
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --no-emit-index-url \

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from app.lifecycle import Probes, serve
 from app.observability import logging_to
@@ -26,6 +27,8 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
 
     app = bare_app(lifespan=lifespan)
     install(app, shop=parts.shop, sessions=parts.sessions, cart_of=SessionCart, config=_web_config(settings))
+    if parts.jwks is not None:
+        app.router.routes.append(Route("/.well-known/jwks.json", parts.jwks))
     parts.observability.install(app)
     app.add_middleware(Probes, lifecycle=parts.lifecycle)
     return app

@@ -6,7 +6,8 @@ import asyncio
 
 from app.settings import Settings, read
 from app.stores.accounts import SqlAccounts
-from app.stores.database import Database, DatabaseConfig
+from app.stores.database import Database
+from app.stores.imports import patient
 from app.stores.migrations import migrate
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.sample.accounts import load_demo_accounts
@@ -22,7 +23,7 @@ def migrate_shop(*, sample_data: bool) -> int:
     settings = read(Settings)
     migrate(settings.database_url)
     if sample_data:
-        asyncio.run(_load_sample_data(Database(DatabaseConfig(url=settings.database_url, pool_size=1))))
+        asyncio.run(_load_sample_data(Database(patient(settings.database_url))))
     return 0
 
 

@@ -53,7 +53,11 @@ class OwnRedis:
         """Up and answering."""
         with self._log.open("ab") as out:
             self._process = subprocess.Popen(self._server.argv(*self._options), stdout=out, stderr=out)
-        wait_until(lambda: listening(self.port), what="Redis")
+        try:
+            wait_until(lambda: listening(self.port), what=f"Redis ({self._log.read_text()[-300:]})")
+        except BaseException:
+            self.stop()
+            raise
 
     def stop(self) -> None:
         """Gone."""

@@ -10,6 +10,11 @@ import typer
 from app.fleet import errors
 from app.settings import SettingsError
 
+
+class CatalogueRefused(errors.FleetError):
+    """An import file says what the shop cannot keep; nothing was imported."""
+
+
 _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     errors.FleetError: (1, "it failed"),
     typer.TyperException: (2, "wrong options"),
@@ -19,6 +24,7 @@ _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     errors.NotRunning: (6, "no fleet runs in the state directory"),
     errors.CannotStart: (7, "a process cannot start"),
     SettingsError: (8, "a setting cannot be used"),
+    CatalogueRefused: (9, "an import file was refused"),
 }
 
 EPILOG: Final = (

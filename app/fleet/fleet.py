@@ -127,6 +127,7 @@ class Fleet:
         """Write down who we are, and end what an earlier supervisor left that this fleet has no place for."""
         wanted = {member.command.name for member in self._members()}
         await end_orphans(self._record, self._report, keep=wanted)
+        settings = self._topology.shop_settings()
         self._record = FleetRecord(
             supervisor=myself(),
             url=self._topology.url,
@@ -135,6 +136,8 @@ class Fleet:
             redis_url=self._topology.redis.url,
             database_url=self._topology.database_url,
             services=list(self._options.services),
+            session_url=settings.session_url,
+            session_also_accept=settings.session_also_accept,
             ports=dict(self._topology.ports),
             processes={name: it for name, it in self._record.processes.items() if name in wanted},
         )

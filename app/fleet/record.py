@@ -35,6 +35,8 @@ class FleetRecord(BaseModel):
     redis_url: str | None = None
     database_url: str = ""
     services: list[str] = []
+    session_url: str = ""
+    session_also_accept: str | None = None
     ports: dict[str, int] = {}
     processes: dict[str, ProcessRecord] = {}
 

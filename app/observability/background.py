@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 _log = logging.getLogger(__name__)
+
+_HEARD_WITHIN_S: Final = 1.0
 
 
 @asynccontextmanager
@@ -20,9 +22,15 @@ async def in_background(*works: Coroutine[Any, Any, None]) -> AsyncIterator[None
     try:
         yield
     finally:
-        for task in tasks:
+        await _ended(tasks)
+
+
+async def _ended(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel until it is heard: a client library may take one cancellation for a timeout of its own."""
+    while waiting := [task for task in tasks if not task.done()]:
+        for task in waiting:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.wait(waiting, timeout=_HEARD_WITHIN_S)
 
 
 def _tell(task: asyncio.Task[None]) -> None:

@@ -146,6 +146,14 @@ class MeasuredStore:
         """The user's epoch."""
         return await self._metrics.measure("epoch", self._store.epoch(user))
 
+    async def remembers(self) -> bool:
+        """Whether it still knows what ended sessions."""
+        return await self._metrics.measure("remembers", self._store.remembers())
+
+    async def remember(self) -> None:
+        """Revocations were given again."""
+        await self._metrics.measure("remember", self._store.remember())
+
     async def count(self) -> int | None:
         """How many sessions live here."""
         return await self._metrics.measure("count", self._store.count())

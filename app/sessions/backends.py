@@ -11,6 +11,7 @@ from .jwt_store import JwtStore
 from .jwt_tokens import Tokens
 from .memory import MemoryStore
 from .ports import SessionStore
+from .redis_acknowledged import Acknowledged
 from .redis_cluster import Cluster
 from .redis_sentinel import SentinelServer
 from .redis_server import Options, Server, Wire
@@ -28,10 +29,17 @@ def store_of(url: str, config: SessionConfig, keys: Sequence[str]) -> SessionSto
     if url.startswith("jwt+"):
         url, files = _without_key_files(url.removeprefix("jwt+"))
         ring = KeyRing.from_files(files) if files else KeyRing.from_secrets(keys)
-        return JwtStore(_wire_of(url, config), config, Tokens(ring, config))
+        return JwtStore(_wire_of(url, config), config, Tokens(ring, config), ending=_ending_of(url, config))
     if url.partition("://")[0] == "memory":
         return MemoryStore(config, SignedSeal(keys))
-    return RedisStore(_wire_of(url, config), config, SignedSeal(keys))
+    return RedisStore(_wire_of(url, config), config, SignedSeal(keys), ending=_ending_of(url, config))
+
+
+def _ending_of(url: str, config: SessionConfig) -> Wire | None:
+    """The way of what ends sessions, where replicas must have it; the server holds up all that waits behind."""
+    if not config.revoke_replicas:
+        return None
+    return Acknowledged(_wire_of(url, config), config)
 
 
 def _wire_of(url: str, config: SessionConfig) -> Wire:

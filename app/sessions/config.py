@@ -14,6 +14,8 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LEASE_MS: Final = 2_000
 """A rotation that takes longer than this is taken for dead and its session lives on; one takes milliseconds, or three timeouts."""
 
+_MARGIN_MS: Final = 3_600_000
+
 FLIGHT_MS: Final = 120_000
 """How long an ended session is remembered as ended: longer than any request is in flight."""
 
@@ -22,7 +24,8 @@ FLIGHT_MS: Final = 120_000
 class SessionConfig:
     """Names, limits and the clock. `timeout` bounds each wait for the store, connecting included.
 
-    A session is touched at most once in `touch_ms`, 5 % of the idle limit.
+    A session is touched at most once in `touch_ms`, 5 % of the idle limit. `revoke_replicas` of Redis must
+    have what ends sessions before that is reported done; 0: the primary alone.
     """
 
     namespace: str = "session"
@@ -35,6 +38,7 @@ class SessionConfig:
     # Both keep a session in Redis' compact encoding and a commit's cost small.
     max_fields: int = 200
     max_bytes: int = 16 * 1024
+    revoke_replicas: int = 0
     clock: Callable[[], float] = time.time
     # Asked for on every request, so worked out once.
     idle_ms: int = field(init=False)
@@ -51,9 +55,16 @@ class SessionConfig:
             raise ValueError("idle_timeout must be positive and no longer than absolute_timeout")
         if self.timeout <= timedelta(0):
             raise ValueError("timeout must be positive")
+        if self.revoke_replicas < 0:
+            raise ValueError("revoke_replicas must not be negative")
         idle_ms, absolute_ms = milliseconds(self.idle_timeout), milliseconds(self.absolute_timeout)
         for name, value in (("idle_ms", idle_ms), ("absolute_ms", absolute_ms), ("touch_ms", idle_ms // 20)):
             object.__setattr__(self, name, value)
+
+    @property
+    def kept_ms(self) -> int:
+        """How long what judges sessions is kept: an hour longer than any of them, whatever the clocks say."""
+        return self.absolute_ms + _MARGIN_MS
 
     @property
     def cookie(self) -> str:

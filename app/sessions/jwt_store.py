@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import secrets
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ from .jwt_tokens import KIND, LEEWAY_MS, LONGEST, Token, Tokens, Unverified
 from .ports import Seal
 from .records import Claim, Committed, Device, Draft, Ended, Record, hash_of
 from .redis_keys import Keys
+from .redis_memory import Memory
+from .redis_policy import warn_of_eviction
 from .redis_replies import checked, number
 from .redis_scripts import BLOCK, COMMIT, CREATE, SWAP, limits_of, words_of
 from .redis_server import Wire, pack
@@ -35,23 +38,34 @@ class JwtStore:
     kind = KIND
     concurrent_writes = False
 
-    def __init__(self, wire: Wire, config: SessionConfig, tokens: Tokens) -> None:
+    def __init__(
+        self, wire: Wire, config: SessionConfig, tokens: Tokens, *, ending: Wire | None = None
+    ) -> None:
         self._wire = wire
+        self._ending = ending or wire
         self._config = config
         self.seal: Seal = tokens
         self.tokens = tokens
         self._keys = Keys(config.namespace, tokens=True)
-        self._users = Users(wire, config, self._keys)
+        self._users = Users(wire, config, self._keys, ending=self._ending)
+        self._memory = Memory(wire, self._keys.memory, config)
         self._limits = limits_of(config)
         # A request in flight may still renew a token that is about to end.
         self._blocked_ms = config.absolute_ms + LEEWAY_MS
+        self._looking: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Begin to connect."""
+        """Begin to connect, and look at the server's policy once it answers: it must not evict the block list."""
         await self._wire.open()
+        self._looking = asyncio.create_task(warn_of_eviction(self._wire))
 
     async def close(self) -> None:
         """Hang up."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking})
+        if self._ending is not self._wire:
+            await self._ending.close()
         await self._wire.close()
 
     async def load(self, ticket: str) -> Record | Ended:
@@ -133,7 +147,7 @@ class JwtStore:
         except Unverified:
             return
         name = _name(token.jti)
-        replies = await self._wire.call(self._blocking(name), *self._hiding(name, token.record.user))
+        replies = await self._ending.call(self._blocking(name), *self._hiding(name, token.record.user))
         checked(replies[:1])
 
     async def end_one(self, user: str, handle: str) -> bool:
@@ -143,7 +157,7 @@ class JwtStore:
         if owner != user.encode():
             checked([owner])
             return False
-        replies = await self._wire.call(self._blocking(handle), *self._hiding(handle, user))
+        replies = await self._ending.call(self._blocking(handle), *self._hiding(handle, user))
         checked(replies[:1])
         return True
 
@@ -154,6 +168,14 @@ class JwtStore:
     async def epoch(self, user: str) -> int:
         """What a login that begins now is dated by."""
         return await self._users.epoch(self._ref(user))
+
+    async def remembers(self) -> bool:
+        """By a mark in it, and by the connection."""
+        return await self._memory.holds()
+
+    async def remember(self) -> None:
+        """Leave the mark."""
+        await self._memory.renew()
 
     async def count(self) -> int | None:
         """Nobody knows: they are in the browsers, until the absolute limit at the latest."""

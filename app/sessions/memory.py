@@ -32,6 +32,7 @@ class MemoryStore:
         self._epochs: dict[str, int] = {}
         self._ended: dict[str, Ended] = {}
         self._created = 0
+        self._remembers = False
 
     async def open(self) -> None:
         """Nothing to get ready."""
@@ -132,6 +133,14 @@ class MemoryStore:
     async def epoch(self, user: str) -> int:
         """What a login that begins now is dated by."""
         return max(self._epochs.get(user_ref(self._config.namespace, user), 0), self._config.now_ms())
+
+    async def remembers(self) -> bool:
+        """As long as the process lives."""
+        return self._remembers
+
+    async def remember(self) -> None:
+        """From now on."""
+        self._remembers = True
 
     async def count(self) -> int | None:
         """Those that have not ended."""

@@ -76,6 +76,16 @@ class SessionStore(Protocol):
         if that session has been ended so itself.
         """
 
+    async def remembers(self) -> bool:
+        """Whether all that ended sessions is still known here.
+
+        False until this process has called `remember`, and again after the server was restarted, failed over
+        or was emptied: then revocations kept elsewhere must be given again.
+        """
+
+    async def remember(self) -> None:
+        """They were given since `remembers` said no."""
+
     async def count(self) -> int | None:
         """How many sessions live here; None where that cannot be known."""
 

@@ -33,6 +33,11 @@ class Cluster:
         self._slots: list[Address] = []
         self._learning: asyncio.Task[None] | None = None
 
+    @property
+    def dialled(self) -> int:
+        """Of all nodes together."""
+        return sum(server.dialled for server in self._servers.values())
+
     async def open(self) -> None:
         """Begin to learn the map; a cluster that is away is nobody's error yet."""
         self._learn()

@@ -4,6 +4,7 @@
 `<namespace>:ended:<sha256 of the token>`     string  when it was ended on purpose, kept while requests may be in flight
 `<namespace>:epochs:<user ref>`               string  sessions of the user from before this are dead
 `<namespace>:index:<user ref>`                zset    the user's sessions, by the end of their absolute limit
+`<namespace>:memory`                          string  that revocations were replayed since the server was last empty
 
 Where sessions are tokens, `tokens` and `tokens-index` stand for `sessions` and `index`: what lies there is only
 shown in lists.
@@ -20,6 +21,7 @@ class Keys:
         self._ended = f"{namespace}:ended:"
         self._epochs = f"{namespace}:epochs:"
         self._index = f"{namespace}:tokens-index:" if tokens else f"{namespace}:index:"
+        self.memory = f"{namespace}:memory".encode()
 
     @property
     def sessions(self) -> str:

@@ -25,6 +25,10 @@ _HANDSHAKE_ERRORS: Final = (OSError, ReplyError, StoreUnavailable)
 class Wire(Protocol):
     """A way to the servers: each command goes to where its key lives."""
 
+    @property
+    def dialled(self) -> int:
+        """How many connections were made so far: a restart or a failover costs one."""
+
     async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
         """The replies to (key, packed command) in order; raises `StoreUnavailable` for what is no answer."""
 
@@ -101,6 +105,7 @@ class Server:
         self._role = role
         self._link: Link | None = None
         self._connecting: asyncio.Task[Link] | None = None
+        self.dialled = 0
 
     async def open(self) -> None:
         """Begin to connect; a server that is away is nobody's error yet."""
@@ -166,6 +171,7 @@ class Server:
         except TimeoutError as late:
             raise StoreUnavailable("no connection in time") from late
         self._link = link
+        self.dialled += 1
         return link
 
 

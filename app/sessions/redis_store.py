@@ -15,6 +15,7 @@ from .ports import Seal
 from .records import Claim, Committed, Device, Draft, Ended, Record, Unreadable, hash_of, record_of
 from .redis_keys import Keys
 from .redis_link import Reply, ReplyError
+from .redis_memory import Memory
 from .redis_policy import warn_of_eviction
 from .redis_replies import checked, hash_of_reply, number
 from .redis_scripts import CLAIM, COMMIT, CREATE, END_ONE, SETTLE, limits_of, words_of
@@ -33,12 +34,14 @@ class RedisStore:
     kind = "r1"
     concurrent_writes = True
 
-    def __init__(self, wire: Wire, config: SessionConfig, seal: Seal) -> None:
+    def __init__(self, wire: Wire, config: SessionConfig, seal: Seal, *, ending: Wire | None = None) -> None:
         self._wire = wire
+        self._ending = ending or wire
         self._config = config
         self.seal = seal
         self._keys = Keys(config.namespace)
-        self._users = Users(wire, config, self._keys)
+        self._users = Users(wire, config, self._keys, ending=self._ending)
+        self._memory = Memory(wire, self._keys.memory, config)
         self._limits = limits_of(config)
         # A shopper comes back with the same ticket, and what to ask for it never changes.
         self._reads = lru_cache(REMEMBERED)(self._reading)
@@ -57,6 +60,8 @@ class RedisStore:
             await asyncio.wait({self._looking})
         if self._touching:
             await asyncio.wait(self._touching.values())
+        if self._ending is not self._wire:
+            await self._ending.close()
         await self._wire.close()
 
     async def load(self, ticket: str) -> Record | Ended:
@@ -138,14 +143,14 @@ class RedisStore:
     async def end(self, ticket: str) -> None:
         """Delete the hash; only that must be acknowledged."""
         key = self._keys.session(session_id(ticket))
-        replies = await self._wire.call((key, pack("DEL", key)), *self._bookkeeping(ticket))
+        replies = await self._ending.call((key, pack("DEL", key)), *self._bookkeeping(ticket))
         checked(replies[:1])
 
     async def end_one(self, user: str, handle: str) -> bool:
         """Delete the hash if it is the user's; needs no index."""
         key = self._keys.session(handle)
         ref = user_ref(self._config.namespace, user)
-        (ended,) = await END_ONE.run(self._wire, key, user)
+        (ended,) = await END_ONE.run(self._ending, key, user)
         if isinstance(ended, ReplyError) and ended.code == "WRONGTYPE":
             return False
         checked([ended])
@@ -160,6 +165,14 @@ class RedisStore:
     async def epoch(self, user: str) -> int:
         """What a login that begins now is dated by."""
         return await self._users.epoch(user_ref(self._config.namespace, user))
+
+    async def remembers(self) -> bool:
+        """By a mark in it, and by the connection, which no restart or failover leaves whole."""
+        return await self._memory.holds()
+
+    async def remember(self) -> None:
+        """Leave the mark."""
+        await self._memory.renew()
 
     async def count(self) -> int | None:
         """Look at every key, a thousand at a time."""

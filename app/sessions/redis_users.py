@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from .config import SessionConfig
 from .records import Device, Record, Unreadable, record_of
@@ -13,18 +12,16 @@ from .redis_replies import checked, hash_of_reply, number
 from .redis_scripts import EPOCH, REVOKE
 from .redis_server import Wire, pack
 
-_MARGIN_MS: Final = 3_600_000
-"""An epoch outlives every session it judges by an hour, whatever the clocks of the replicas say."""
-
 
 class Users:
-    """Epochs and indexes, by the user's reference."""
+    """Epochs and indexes, by the user's reference; `ending` is the way that revocations go."""
 
-    def __init__(self, wire: Wire, config: SessionConfig, keys: Keys) -> None:
+    def __init__(self, wire: Wire, config: SessionConfig, keys: Keys, *, ending: Wire) -> None:
         self._wire = wire
+        self._ending = ending
         self._config = config
         self._keys = keys
-        self._kept_ms = config.absolute_ms + _MARGIN_MS
+        self._kept_ms = config.kept_ms
 
     async def epoch(self, ref: str) -> int:
         """The epoch for a session that begins now."""
@@ -37,7 +34,7 @@ class Users:
         """
         key = self._keys.epoch(ref)
         words = str(self._kept_ms), str(epoch or 0), str(own)
-        (raised,) = checked(await REVOKE.run(self._wire, key, *words))
+        (raised,) = checked(await REVOKE.run(self._ending, key, *words))
         if epoch is None and number(raised):
             await self._delete_listed(ref)
         return number(raised)

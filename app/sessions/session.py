@@ -60,23 +60,12 @@ class Session(Fields):
     async def devices(self) -> Sequence[Device]:
         """The live sessions of whoever is logged in, the latest seen first."""
         user = await self.user()
-        if user is None:
-            return []
-        # Two stores in one Redis list the same sessions.
-        found = {
-            device.handle: device
-            for store in reversed(self._sessions.stores)
-            for device in await store.devices(user, current=self._ticket)
-        }
-        return sorted(found.values(), key=lambda device: device.last_seen_at, reverse=True)
+        return [] if user is None else await self._sessions.devices(user, current=self._ticket)
 
     async def end_one(self, handle: str) -> bool:
         """End one session of this user; False when there is none with that handle."""
         user = await self.user()
-        if user is None:
-            return False
-        ended = [await store.end_one(user, handle) for store in self._sessions.stores]
-        return any(ended)
+        return user is not None and await self._sessions.end_one(user, handle)
 
     async def end_others(self) -> int:
         """End every other session of this user; this one goes on under a new ticket.

@@ -13,7 +13,7 @@ from .config import SessionConfig
 from .cookies import cookie_values
 from .errors import StoreUnavailable
 from .ports import SessionStore
-from .records import Draft, Ended, Record
+from .records import Device, Draft, Ended, Record
 
 _Value = TypeVar("_Value")
 
@@ -117,6 +117,20 @@ class Sessions:
         reissued = replace(draft(claim.record), epoch=max(epoch, *others, 0))
         return await self.primary.create(reissued), epoch
 
+    async def devices(self, user: str, *, current: str | None = None) -> Sequence[Device]:
+        """The user's live sessions in every store, the latest seen first."""
+        # Two stores in one Redis list the same sessions.
+        found = {
+            device.handle: device
+            for store in reversed(self.stores)
+            for device in await store.devices(user, current=current)
+        }
+        return sorted(found.values(), key=lambda device: device.last_seen_at, reverse=True)
+
+    async def end_one(self, user: str, handle: str) -> bool:
+        """End the user's session with that handle; False when there is none."""
+        return any([await store.end_one(user, handle) for store in self.stores])
+
     async def end_all(self, user: str, *, epoch: int | None = None) -> int:
         """End every session the user has by now, in every store; returns the epoch that ended them.
 
@@ -132,6 +146,15 @@ class Sessions:
         overtook, by a change of the password say, is then dead from its birth.
         """
         return await self.primary.epoch(user)
+
+    async def remembers(self) -> bool:
+        """Whether every store still knows all that ended sessions; see `SessionStore.remembers`."""
+        return all([await store.remembers() for store in self.stores])
+
+    async def remember(self) -> None:
+        """Revocations kept elsewhere were given again since `remembers` said no."""
+        for store in self.stores:
+            await store.remember()
 
     async def counts(self) -> Sequence[int | None]:
         """How many sessions live in each store, None where nobody knows.

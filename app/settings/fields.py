@@ -19,7 +19,12 @@ _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 _NAME: Final = re.compile(r"[a-z0-9-]{1,40}", re.ASCII)
 _UNITS_S: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _SESSION_SCHEMES: Final = frozenset(
-    {"redis", "rediss", "redis+sentinel", "redis+cluster", "jwt+redis", "memory"}
+    {"memory"}
+    | {
+        f"{tokens}{scheme}"
+        for tokens in ("", "jwt+")
+        for scheme in ("redis", "rediss", "redis+sentinel", "redis+cluster")
+    }
 )
 
 

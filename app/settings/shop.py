@@ -26,7 +26,9 @@ class Settings(Environment):
 
     database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
     database_pool_size: int = Field(10, ge=1, le=500, description="Connections of one replica.")
-    session_url: SessionUrl = Field(description="The one switch of the session backend.")
+    session_url: SessionUrl = Field(
+        description="The one switch of the session backend. `jwt+…?key_files=new.pem,old.pub` signs with keys from files."
+    )
     session_also_accept: SessionUrl | None = Field(
         None, description="A second backend whose live sessions are still served."
     )
@@ -40,6 +42,12 @@ class Settings(Environment):
     )
     session_absolute_timeout: Duration = Field(
         timedelta(hours=12), gt=timedelta(0), description="A session ends this long after it began."
+    )
+    session_revoke_replicas: int = Field(
+        0,
+        ge=0,
+        le=10,
+        description="Redis replicas that must have the end of a session before it is reported done.",
     )
     cookie_name: str = Field(
         "chopho_session", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Name of the session cookie."

@@ -11,6 +11,7 @@ from typing import Final, Literal, Protocol
 from email_validator import EmailNotValidError, validate_email
 
 from app.shop.errors import BadCredentials, Invalid, Unavailable
+from app.shop.revocations import Epochs
 from app.shop.text import clean
 
 Role = Literal["customer", "owner", "operator"]
@@ -53,6 +54,12 @@ class Accounts(Protocol):
 
     async def rehash(self, account_id: str, *, old: str, new: str) -> None:
         """Replace a password hash that is weaker than today's settings, unless it changed meanwhile."""
+
+    async def change_password(self, account_id: str, *, old: str, new: str) -> int | None:
+        """Replace the hash, and promise in the same transaction that the account's other sessions end.
+
+        The id of that promise; None when the hash is not the old one, and nothing happened.
+        """
 
 
 class Passwords(Protocol):
@@ -121,15 +128,15 @@ def checked_registration(*, email: str, password: str, name: str) -> Registratio
     )
 
 
-def checked_password(password: str) -> str:
+def checked_password(password: str, *, field: str = "password") -> str:
     """The password in the form that is hashed, or `Invalid`; its characters are free, its length is not."""
     form = password_form(password) if len(password) <= 4 * PASSWORD_MOST else password
     if len(form) < PASSWORD_LEAST:
-        raise Invalid("password", f"must have at least {PASSWORD_LEAST} characters", code="password_short")
+        raise Invalid(field, f"must have at least {PASSWORD_LEAST} characters", code="password_short")
     if len(form) > PASSWORD_MOST:
-        raise Invalid("password", f"must have at most {PASSWORD_MOST} characters", code="password_long")
+        raise Invalid(field, f"must have at most {PASSWORD_MOST} characters", code="password_long")
     if any("\ud800" <= char <= "\udfff" for char in form):
-        raise Invalid("password", "contains characters that are not text", code="not_text")
+        raise Invalid(field, "contains characters that are not text", code="not_text")
     return form
 
 
@@ -153,31 +160,50 @@ class Register:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """Who came in, and the date of it: an end of the account's sessions since then ends this one too."""
+
+    account: Account
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogIn:
     """Tell who is at the door; an unknown e-mail and a wrong password get the same answer in the same time."""
 
     accounts: Accounts
     passwords: Passwords
     attempts: Attempts
+    epochs: Epochs
 
-    async def __call__(self, *, email: str, password: str, client: str) -> Account:
-        """The account; raises `BadCredentials`, `TooManyAttempts`. `client` is the caller's address."""
+    async def __call__(self, *, email: str, password: str, client: str) -> Admission:
+        """Who it is; raises `BadCredentials`, `TooManyAttempts`. `client` is the caller's address."""
         key = email_key(email)
+        await self.attempts.check(key or email, client)
+        admission = await self._recognised(key, password)
+        if admission is None:
+            await self.attempts.failed(key or email, client)
+            raise BadCredentials("unknown e-mail or wrong password")
+        return admission
+
+    async def _recognised(self, key: str | None, password: str) -> Admission | None:
+        """The account of both; what could never be registered is not worth a hash or a query."""
         try:
             password = checked_password(password)
         except Invalid:
-            key = None
-        if key is None:  # what could never be registered is not worth a hash or a query
-            raise BadCredentials("unknown e-mail or wrong password")
-        await self.attempts.check(key, client)
+            return None
+        if key is None:
+            return None
+        known, _ = await self.accounts.credentials(key) or (None, None)
+        # The date comes before the hash is read: a change of the password that this log-in does not see is later.
+        epoch = await self.epochs.of(key if known is None else known.id)
         account, hashed = await self.accounts.credentials(key) or (None, None)
         genuine = await self.passwords.verify(password, hashed)
         if account is None or hashed is None or not genuine:
-            await self.attempts.failed(key, client)
-            raise BadCredentials("unknown e-mail or wrong password")
+            return None
         if self.passwords.outdated(hashed):
             await self._rehash(account, password, hashed)
-        return account
+        return Admission(account=account, epoch=epoch)
 
     async def _rehash(self, account: Account, password: str, hashed: str) -> None:
         """Strengthen the kept hash; the next log-in tries again when there is no room for it now."""

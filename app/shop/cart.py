@@ -6,8 +6,19 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from app.shop.catalog import Offer, Sku
+from app.shop.catalog import Offer, Picture, Sku
 from app.shop.errors import CartLimit, Invalid, NotFound, OutOfStock
+
+
+class PriceList(Protocol):
+    """Names and prices that may be a little old, and can be told that they are."""
+
+    async def __call__(self, skus: Iterable[Sku], /) -> Mapping[Sku, Offer]:
+        """The offers of those SKUs that the shop sells."""
+
+    def forget(self, skus: Iterable[Sku]) -> None:
+        """Look these up anew when they are asked for next."""
+
 
 Offers = Callable[[Iterable[Sku]], Awaitable[Mapping[Sku, Offer]]]
 """Where names and prices are looked up: the catalogue, or a snapshot of it at most 2 s old."""
@@ -65,6 +76,7 @@ class CartLine:
     quantity: int
     unit_price: int
     available: bool
+    picture: Picture | None = None
 
     @property
     def total(self) -> int:
@@ -101,6 +113,7 @@ def priced(cart: CartLines, offers: Mapping[Sku, Offer]) -> CartView:
             quantity=quantity,
             unit_price=offers[sku].price,
             available=quantity <= offers[sku].stock,
+            picture=offers[sku].picture,
         )
         for sku, quantity in sorted(cart.quantities.items())
         if sku in offers

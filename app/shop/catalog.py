@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Literal, Protocol
 
 from app.shop.paging import Page
 
 Sku = str
+
+UNCOUNTED: Final = 10**6
+"""The stock shown of what sells without being counted."""
+
+Sort = Literal["best", "name", "cheapest", "dearest", "newest"]
+"""How a list is sorted; `best` is by how well the search matches, and without a search the shop's own order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """One picture; `source` is a web address (never fetched) or the path of a picture that the shop ships."""
+
+    source: str
+    alt: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +38,20 @@ class Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A product page's content; it has at least one variant."""
+    """A product page's content; it has at least one variant.
+
+    `description` is plain text, `body` the same as safe HTML (empty where there is only text).
+    """
 
     slug: str
     name: str
     description: str
     category: str
     variants: Sequence[Variant]
+    body: str = ""
+    category_slug: str = ""
+    vendor: str = ""
+    pictures: Sequence[Picture] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +63,7 @@ class ProductSummary:
     category: str
     price: int
     in_stock: bool
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +84,22 @@ class Offer:
     name: str
     price: int
     stock: int
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProductQuery:
-    """What a shopper asks of the catalogue; `text` is matched literally, without regard to case or marks."""
+    """What a shopper asks of the catalogue; `text` is matched literally, without regard to case or marks.
+
+    The last word of `text` is a beginning. Prices are in whole đồng, both included.
+    """
 
     text: str = ""
     category: str | None = None
+    price_least: int | None = None
+    price_most: int | None = None
+    in_stock: bool = False
+    sort: Sort = "best"
     page: int = 1
     page_size: int = 24
 

@@ -2,6 +2,7 @@
 
 ShopError
 ├── Unavailable            a store could not be asked in time; nothing happened
+│   └── SessionsLinger     the password is changed, and the other sessions end later
 ├── Invalid                a value that no retry will make right
 ├── NotFound               no such product, order or page of them for this caller
 ├── EmailTaken             the e-mail belongs to an account already
@@ -32,6 +33,13 @@ class Unavailable(ShopError):
         super().__init__(f"{what} cannot answer right now")
         self.what = what
         self.retry_after_s = retry_after_s
+
+
+class SessionsLinger(Unavailable):
+    """The password is changed; the other sessions end as soon as their store answers, without being asked."""
+
+    def __init__(self) -> None:
+        super().__init__("the end of the other sessions")
 
 
 class Invalid(ShopError):

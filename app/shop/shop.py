@@ -9,6 +9,8 @@ from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
 from app.shop.orders import Orders
+from app.shop.password import ChangePassword
+from app.shop.revocations import EndSessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +22,8 @@ class Shop:
     orders: Orders
     register: Register
     log_in: LogIn
+    change_password: ChangePassword
+    end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart
     put_in_cart: PutInCart

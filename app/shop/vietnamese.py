@@ -50,7 +50,7 @@ def words(text: str) -> Sequence[str]:
 
 
 def _separates(char: str) -> bool:
-    return char in '.,;:!?"/|' or unicodedata.category(char) in {
+    return char in '.,;:!?"' or unicodedata.category(char) in {
         "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn", "Mn", "Mc", "Me", "Pd", "Ps", "Pe", "Pi", "Pf",
     }  # fmt: skip
 

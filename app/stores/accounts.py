@@ -13,7 +13,7 @@ from app.shop.accounts import Account, Registration, Role
 from app.shop.errors import EmailTaken
 from app.shop.text import storable
 from app.stores.database import AnyRow, Database
-from app.stores.tables import accounts
+from app.stores.tables import accounts, revocations
 
 
 def is_uuid(text: str) -> bool:
@@ -82,6 +82,24 @@ class SqlAccounts:
             )
 
         await self.database.transaction(work)
+
+    async def change_password(self, account_id: str, *, old: str, new: str) -> int | None:
+        """Both rows in one transaction; of two changes at once the second finds another hash."""
+
+        async def work(connection: AsyncConnection) -> int | None:
+            changed = await connection.execute(
+                update(accounts)
+                .where(accounts.c.id == account_id, accounts.c.password_hash == old)
+                .values(password_hash=new)
+            )
+            if not changed.rowcount:
+                return None
+            promised: int | None = await connection.scalar(
+                insert(revocations).values(account_id=account_id).returning(revocations.c.id)
+            )
+            return promised
+
+        return await self.database.transaction(work)
 
 
 def _account(row: AnyRow) -> Account:

@@ -6,18 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import ColumnElement, Text, and_, any_, case, func, literal, select
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import Text, any_, case, func, literal, select
+from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 
-from app.shop.catalog import Category, Offer, Product, ProductQuery, ProductSummary, Sku, Variant
+from app.shop.catalog import (
+    UNCOUNTED,
+    Category,
+    Offer,
+    Picture,
+    Product,
+    ProductQuery,
+    ProductSummary,
+    Sku,
+    Variant,
+)
 from app.shop.paging import Page, offset_of
 from app.shop.text import storable
 from app.shop.vietnamese import collation_key, folded
-from app.stores.database import AnyRow, AnySelect, Database
-from app.stores.tables import categories, products, variants
-
-SEARCH_MOST: Final = 200
-"""Characters of a search; nobody types more, and each word of it is looked for in every product."""
+from app.stores import listing
+from app.stores.database import AnyRow, Database
+from app.stores.tables import categories, product_pictures, products, variants
 
 
 def search_text(*, name: str, category: str, skus: Iterable[Sku]) -> str:
@@ -36,24 +44,27 @@ class SqlCatalog:
         offset = offset_of(query.page, query.page_size)
         if not storable(query.text) or not storable(query.category or ""):
             return Page(items=[], total=0, page=query.page, page_size=query.page_size)
-        matching = _matching(query)
-        rows = await self.database.rows(_summaries(query, matching, offset))
-        total = rows[0].total if rows else await self._count(matching) if offset else 0
-        return Page(
-            items=[_summary(row) for row in rows], total=total, page=query.page, page_size=query.page_size
-        )
+        rows = await self.database.rows(listing.summaries(query, offset=offset))
+        total = rows[0].total if rows else await self._total(query) if offset else 0
+        items = [listing.summary(row) for row in rows]
+        return Page(items=items, total=total, page=query.page, page_size=query.page_size)
 
-    async def _count(self, matching: ColumnElement[bool]) -> int:
-        counted = await self.database.row(select(func.count()).select_from(_SHELVES).where(matching))
+    async def _total(self, query: ProductQuery) -> int:
+        counted = await self.database.row(listing.total(query))
         return int(counted[0]) if counted else 0
 
     async def categories(self) -> Sequence[Category]:
-        """Sorted here: the database's own order puts Đ after Z."""
+        """Counted along an index before the names are joined; sorted here, since a database puts Đ after Z."""
+        shelved = (
+            select(products.c.category_id, func.count().label("products"))
+            .where(products.c.visible, products.c.price_from.is_not(None))
+            .group_by(products.c.category_id)
+            .subquery("shelved")
+        )
         rows = await self.database.rows(
-            select(categories.c.slug, categories.c.name, func.count().label("products"))
-            .select_from(_SHELVES)
-            .where(products.c.visible)
-            .group_by(categories.c.id)
+            select(categories.c.slug, categories.c.name, shelved.c.products).join(
+                shelved, shelved.c.category_id == categories.c.id
+            )
         )
         found = [Category(slug=row.slug, name=row.name, products=row.products) for row in rows]
         return sorted(found, key=lambda category: collation_key(category.name))
@@ -67,16 +78,21 @@ class SqlCatalog:
                 products.c.slug,
                 products.c.name,
                 products.c.description,
+                products.c.body_html,
+                products.c.vendor,
+                products.c.option_names,
                 categories.c.name.label("category"),
+                categories.c.slug.label("category_slug"),
                 variants.c.sku,
                 variants.c.name.label("variant"),
                 variants.c.price,
-                variants.c.stock,
+                sellable.label("stock"),
                 variants.c.options,
+                _PICTURES.label("pictures"),
             )
             .select_from(_SHELVES.join(variants))
             .where(products.c.slug == slug, products.c.visible)
-            .order_by(variants.c.position)
+            .order_by(variants.c.position, variants.c.sku)
         )
         return _product(rows) if rows else None
 
@@ -90,9 +106,10 @@ class SqlCatalog:
                 variants.c.sku,
                 variants.c.name.label("variant"),
                 variants.c.price,
-                variants.c.stock,
+                sellable.label("stock"),
                 products.c.slug,
                 products.c.name,
+                _PICTURES.label("pictures"),
             )
             .join(products)
             .where(variants.c.sku == any_(literal(wanted, ARRAY(Text))), products.c.visible)
@@ -102,71 +119,26 @@ class SqlCatalog:
 
 _SHELVES: Final = products.join(categories)
 
+sellable: Final = case((variants.c.sells_past_zero, UNCOUNTED), else_=variants.c.stock)
+"""The units of a variant that can be sold now."""
+
+_PICTURES: Final = (
+    select(
+        func.jsonb_agg(
+            aggregate_order_by(
+                func.jsonb_build_array(product_pictures.c.source, product_pictures.c.alt),
+                product_pictures.c.position,
+            )
+        )
+    )
+    .where(product_pictures.c.product_id == products.c.id)
+    .scalar_subquery()
+)
+
 
 def full_name(product: str, variant: str) -> str:
     """The name of a thing to buy: the product's, and the variant's where there are several."""
     return f"{product} ({variant})" if variant else product
-
-
-def _summaries(query: ProductQuery, matching: ColumnElement[bool], offset: int) -> AnySelect:
-    """The page first, then the cheapest price of what is on it, so that no other price is looked up."""
-    order = (_rank(query), products.c.id)
-    chosen = (
-        select(
-            products.c.id,
-            products.c.slug,
-            products.c.name,
-            categories.c.name.label("category"),
-            func.count().over().label("total"),
-            func.row_number().over(order_by=order).label("place"),
-        )
-        .select_from(_SHELVES)
-        .where(matching)
-        .order_by(*order)
-        .limit(query.page_size)
-        .offset(offset)
-        .cte("chosen")
-    )
-    return (
-        select(
-            chosen.c.slug,
-            chosen.c.name,
-            chosen.c.category,
-            chosen.c.total,
-            func.min(variants.c.price).label("price"),
-            func.bool_or(variants.c.stock > 0).label("in_stock"),
-        )
-        .join_from(chosen, variants, variants.c.product_id == chosen.c.id)
-        .group_by(*chosen.c)
-        .order_by(chosen.c.place)
-    )
-
-
-def _words(query: ProductQuery) -> list[str]:
-    return folded(query.text[:SEARCH_MOST]).split()
-
-
-def _matching(query: ProductQuery) -> ColumnElement[bool]:
-    """Every word of the search somewhere in the product, character for character."""
-    found = [products.c.search.contains(word, autoescape=True) for word in _words(query)]
-    shelf = [categories.c.slug == query.category] if query.category is not None else []
-    return and_(products.c.visible, *found, *shelf)
-
-
-def _rank(query: ProductQuery) -> ColumnElement[int]:
-    """Names that begin with the words as typed, then products that hold them so, then the rest."""
-    phrase = " ".join(_words(query))
-    return case(
-        (products.c.search.startswith(phrase, autoescape=True), 0),
-        (products.c.search.contains(phrase, autoescape=True), 1),
-        else_=2,
-    )
-
-
-def _summary(row: AnyRow) -> ProductSummary:
-    return ProductSummary(
-        slug=row.slug, name=row.name, category=row.category, price=row.price, in_stock=row.in_stock
-    )
 
 
 def _product(rows: Sequence[AnyRow]) -> Product:
@@ -176,11 +148,18 @@ def _product(rows: Sequence[AnyRow]) -> Product:
         name=first.name,
         description=first.description,
         category=first.category,
-        variants=[
-            Variant(sku=row.sku, name=row.variant, price=row.price, stock=row.stock, options=row.options)
-            for row in rows
-        ],
+        variants=[_variant(row) for row in rows],
+        body=first.body_html,
+        category_slug=first.category_slug,
+        vendor=first.vendor,
+        pictures=_pictures(first),
     )
+
+
+def _variant(row: AnyRow) -> Variant:
+    """Its options in the product's order, which JSON does not keep."""
+    options = {name: row.options[name] for name in row.option_names if name in row.options}
+    return Variant(sku=row.sku, name=row.variant, price=row.price, stock=row.stock, options=options)
 
 
 def _offer(row: AnyRow) -> Offer:
@@ -190,4 +169,9 @@ def _offer(row: AnyRow) -> Offer:
         name=full_name(row.name, row.variant),
         price=row.price,
         stock=row.stock,
+        picture=next(iter(_pictures(row)), None),
     )
+
+
+def _pictures(row: AnyRow) -> Sequence[Picture]:
+    return [Picture(source=source, alt=alt) for source, alt in row.pictures or ()]

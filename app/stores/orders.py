@@ -16,6 +16,7 @@ from sqlalchemy import (
     Text,
     Update,
     any_,
+    case,
     column,
     func,
     insert,
@@ -33,7 +34,7 @@ from app.shop.orders import Order, OrderLine, OrderRequest, Shipping, order_numb
 from app.shop.paging import Page, offset_of
 from app.shop.text import storable
 from app.stores.accounts import is_uuid
-from app.stores.catalog import full_name
+from app.stores.catalog import full_name, sellable
 from app.stores.database import AnyRow, AnySelect, Database
 from app.stores.tables import order_keys, order_lines, orders, products, variants
 
@@ -160,7 +161,7 @@ async def _take_stock(connection: AsyncConnection, request: OrderRequest) -> Seq
         select(
             variants.c.sku,
             variants.c.price,
-            variants.c.stock,
+            sellable.label("stock"),
             variants.c.name.label("variant"),
             products.c.name.label("product"),
         )
@@ -179,7 +180,7 @@ async def _take_stock(connection: AsyncConnection, request: OrderRequest) -> Seq
 
 
 def _decrement(quantities: Mapping[Sku, int]) -> Update:
-    """Take the units; the table itself refuses a stock below zero, should the lock ever be forgotten."""
+    """Take the units that are counted; the table refuses a stock below zero, should the lock be forgotten."""
     taken = (
         func.unnest(
             literal(list(quantities), ARRAY(Text)), literal(list(quantities.values()), ARRAY(Integer))
@@ -190,7 +191,11 @@ def _decrement(quantities: Mapping[Sku, int]) -> Update:
     return (
         update(variants)
         .where(variants.c.sku == taken.c.sku)
-        .values(stock=variants.c.stock - taken.c.quantity)
+        .values(
+            stock=case(
+                (variants.c.sells_past_zero, variants.c.stock), else_=variants.c.stock - taken.c.quantity
+            )
+        )
     )
 
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 
 metadata: Final = MetaData(
     naming_convention={
@@ -67,6 +67,40 @@ products: Final = Table(
     # What searches compare, without case and marks: `app.stores.catalog.search_text` of the product.
     Column("search", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column(
+        "body_html", Text, nullable=False, server_default=text("''")
+    ),  # sanitised; `description` is its words
+    Column("vendor", Text, nullable=False, server_default=text("''")),
+    Column("tags", ARRAY(Text), nullable=False, server_default=text("'{}'")),
+    Column("option_names", ARRAY(Text), nullable=False, server_default=text("'{}'")),
+    Column("hidden_as", Text),  # draft or archived, where it is not visible for such a reason
+    # `app.shop.vietnamese.collation_key` of the name; sorted byte by byte.
+    Column("sort_key", Text(collation="C"), nullable=False, server_default=text("''")),
+    Column("words", TSVECTOR, nullable=False, server_default=text("''")),  # `app.stores.search.words_of`
+    # The same without the description: what a match is ranked by, small enough to be read by the ten thousand.
+    Column("head_words", TSVECTOR, nullable=False, server_default=text("''")),
+    # Of its variants, kept by triggers on them.
+    Column("price_from", BigInteger),
+    Column("in_stock", Boolean, nullable=False, server_default=text("false")),
+    Index("products_words_idx", "words", postgresql_using="gin"),
+    *(
+        Index(f"products_{'_'.join(columns)}_shown_idx", *columns, "id", postgresql_where=text("visible"))
+        for columns in (
+            ("sort_key",),
+            ("price_from",),
+            ("category_id", "sort_key"),
+            ("category_id", "price_from"),
+        )
+    ),
+)
+
+product_pictures: Final = Table(
+    "product_pictures",
+    metadata,
+    Column("product_id", BigInteger, ForeignKey("products.id"), primary_key=True),
+    Column("position", SmallInteger, primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("alt", Text, nullable=False),
 )
 
 variants: Final = Table(
@@ -79,10 +113,22 @@ variants: Final = Table(
     Column("price", BigInteger, nullable=False),
     Column("stock", Integer, nullable=False),
     Column("options", JSONB, nullable=False, server_default=text("'{}'")),
+    Column("sells_past_zero", Boolean, nullable=False, server_default=text("false")),  # nobody counts it
     # The SKU is the name of a field in the session; Redis keeps a hash compact up to 64 bytes of name.
     CheckConstraint("octet_length(sku) BETWEEN 1 AND 64", name="sku"),
     CheckConstraint("price BETWEEN 0 AND 1000000000000", name="price"),
     CheckConstraint("stock >= 0", name="stock"),
+)
+
+revocations: Final = Table(
+    "revocations",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("account_id", Uuid(as_uuid=False), ForeignKey("accounts.id"), nullable=False),
+    Column("epoch", BigInteger),  # NULL: promised, and not seen to be done
+    Column("asked_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Index(None, "asked_at"),
+    Index("revocations_unsettled_idx", "asked_at", postgresql_where=text("epoch IS NULL")),
 )
 
 orders: Final = Table(

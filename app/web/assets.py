@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import mimetypes
 from collections.abc import Mapping
@@ -31,22 +32,27 @@ class Asset:
     hashed_name: str
     media_type: str
     content: bytes
+    compressed: bytes | None
 
 
 class Assets:
-    """The files of a folder, held in memory: they are few and small, and a Range costs nothing to refuse.
+    """The files under a folder, held in memory: they are few and small, and a Range costs nothing to refuse.
 
     Answers carry no Accept-Ranges and every request gets the whole file, as RFC 9110 allows.
     """
 
     def __init__(self, folder: Path) -> None:
-        assets = [_asset(path) for path in sorted(folder.iterdir()) if path.is_file()]
+        assets = [_asset(folder, path) for path in sorted(folder.rglob("*")) if path.is_file()]
         self._by_name: Mapping[str, Asset] = {asset.name: asset for asset in assets}
         self._by_hashed_name: Mapping[str, Asset] = {asset.hashed_name: asset for asset in assets}
 
     def url(self, name: str) -> str:
         """Where a page finds the asset; raises `KeyError` for one that does not exist."""
         return PREFIX + self._by_name[name].hashed_name
+
+    def has(self, name: str) -> bool:
+        """Whether there is such an asset."""
+        return name in self._by_name
 
     async def serve(self, request: Request) -> Response:
         """The asset of the path parameter `name`."""
@@ -55,24 +61,45 @@ class Assets:
         asset = current or self._by_name.get(_without_digest(name))
         if asset is None:
             raise HTTPException(404)
-        caching = SHORT_LIVED if current is None else IMMUTABLE
-        return Response(asset.content, media_type=asset.media_type, headers={"cache-control": caching})
+        return _sent(request, asset, SHORT_LIVED if current is None else IMMUTABLE)
 
-    async def icon(self, _: Request) -> Response:
+    async def icon(self, request: Request) -> Response:
         """The icon, for browsers that ask for it by its oldest name."""
-        icon = self._by_name["icon.svg"]
-        return Response(icon.content, media_type=icon.media_type, headers={"cache-control": SHORT_LIVED})
+        return _sent(request, self._by_name["icon.svg"], SHORT_LIVED)
 
 
-def _asset(path: Path) -> Asset:
+def _sent(request: Request, asset: Asset, caching: str) -> Response:
+    """The asset, compressed for those who take it so."""
+    headers = {"cache-control": caching}
+    if asset.compressed is None:
+        return Response(asset.content, media_type=asset.media_type, headers=headers)
+    headers["vary"] = "accept-encoding"
+    if not _takes_gzip(request.headers.get("accept-encoding", "")):
+        return Response(asset.content, media_type=asset.media_type, headers=headers)
+    headers["content-encoding"] = "gzip"
+    return Response(asset.compressed, media_type=asset.media_type, headers=headers)
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Whether the client listed gzip and did not weigh it with nothing."""
+    for part in accepted.lower().split(","):
+        coding, _, weight = part.partition(";")
+        if coding.strip() == "gzip":
+            return weight.replace(" ", "") not in {"q=0", "q=0.0", "q=0.00", "q=0.000"}
+    return False
+
+
+def _asset(folder: Path, path: Path) -> Asset:
     content = path.read_bytes()
+    name = path.relative_to(folder).as_posix()
     digest = hashlib.sha256(content).hexdigest()[:16]
-    media_type = mimetypes.types_map.get(path.suffix, "application/octet-stream")
+    compressed = gzip.compress(content, mtime=0)
     return Asset(
-        name=path.name,
-        hashed_name=f"{path.stem}.{digest}{path.suffix}",
-        media_type=media_type,
+        name=name,
+        hashed_name=f"{name.removesuffix(path.suffix)}.{digest}{path.suffix}",
+        media_type=mimetypes.types_map.get(path.suffix, "application/octet-stream"),
         content=content,
+        compressed=compressed if len(compressed) < len(content) else None,
     )
 
 

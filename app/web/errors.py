@@ -63,6 +63,7 @@ class BodyTooLarge(HTTPException, WebError):
 
 TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.Unavailable: (503, "unavailable"),
+    shop.SessionsLinger: (503, "sessions_linger"),
     shop.Invalid: (422, "invalid"),
     shop.NotFound: (404, "not_found"),
     shop.EmailTaken: (409, "email_taken"),

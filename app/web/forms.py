@@ -19,7 +19,7 @@ FIELDS_MOST: Final = 50
 _URLENCODED: Final = "application/x-www-form-urlencoded"
 _DIGITS: Final = re.compile(r"[0-9]{1,6}")
 _NONCE: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
-_SECRETS: Final = frozenset({"password"})
+_SECRETS: Final = frozenset({"password", "current", "new"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

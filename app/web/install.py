@@ -24,6 +24,7 @@ from app.web.config import WebConfig
 from app.web.edge import BodyLimit, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
 from app.web.edge.stamp import stamp_of
 from app.web.errors import WebError, problem_of
+from app.web.language import Language
 from app.web.pages import ROUTES
 from app.web.shopping import CartOf
 
@@ -58,7 +59,7 @@ def _add_routes(app: FastAPI) -> None:
     app.include_router(api_router())
     app.router.routes += [
         *ROUTES,
-        Route(PREFIX + "{name}", ASSETS.serve),
+        Route(PREFIX + "{name:path}", ASSETS.serve),
         Route("/favicon.ico", ASSETS.icon),
         Route(docs.PATH, docs.docs),
     ]
@@ -77,6 +78,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
     app.add_middleware(OriginCheck, origin=config.origin)
     app.add_middleware(HostCheck, origin=config.origin)
+    app.add_middleware(Language)
     app.add_middleware(BodyLimit, limit=config.body_limit)
     app.add_middleware(Stamp, replica_name=config.replica_name, secure=config.origin.is_secure)
     app.add_middleware(Proxies, trusted=config.trusted_proxies)

@@ -1,4 +1,7 @@
-"""What shoppers are told, in Vietnamese: one sentence per code of a problem or of an `Invalid` field."""
+"""What shoppers are told: one sentence per code of a problem or of an `Invalid` field.
+
+Written in Vietnamese; `message_of` says it in the language of the request.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Final
 
 from app.shop.accounts import PASSWORD_LEAST, PASSWORD_MOST
 from app.shop.money import written
+from app.web.language import translated
 
 MESSAGES: Final[Mapping[str, str]] = {
     # the shop
@@ -30,6 +34,7 @@ MESSAGES: Final[Mapping[str, str]] = {
     "session_unavailable": "Chưa kiểm tra được tài khoản lúc này. Giỏ hàng của bạn vẫn còn nguyên, xin thử lại sau ít giây.",
     "session_ended": "Phiên làm việc này đã kết thúc. Xin đăng nhập lại.",
     "session_refused": "Có thay đổi khác vừa diễn ra cùng lúc, xin thử lại.",
+    "sessions_linger": "Mật khẩu đã đổi. Các thiết bị khác sẽ bị đăng xuất ngay khi hệ thống phản hồi trở lại.",
     # the web
     "malformed": "Yêu cầu gửi đến không đọc được.",
     "unsupported_form": "Biểu mẫu được gửi theo một cách mà cửa hàng không nhận.",
@@ -48,15 +53,21 @@ MESSAGES: Final[Mapping[str, str]] = {
     "repeated": "Chỗ này được gửi nhiều lần.",
     "unknown_field": "Cửa hàng không biết chỗ này.",
     "email_invalid": "Đây chưa phải là địa chỉ e-mail.",
-    "password_short": f"Mật khẩu cần ít nhất {PASSWORD_LEAST} ký tự.",
-    "password_long": f"Mật khẩu chỉ được dài tối đa {PASSWORD_MOST} ký tự.",
+    "password_short": "Mật khẩu cần ít nhất {password_least} ký tự.",
+    "password_long": "Mật khẩu chỉ được dài tối đa {password_most} ký tự.",
+    "password_wrong": "Mật khẩu hiện tại chưa đúng.",
     "quantity_invalid": "Số lượng phải là một số nguyên dương, viết bằng chữ số thường.",
     "phone_invalid": "Số điện thoại cần có 8 đến 15 chữ số.",
     "key_invalid": "Mã của biểu mẫu không dùng được, xin gửi lại.",
     "total_invalid": "Tổng tiền gửi lên không đúng, xin xem lại rồi xác nhận.",
     "page_invalid": "Không có trang này.",
+    "price_invalid": "Giá phải là số đồng nguyên, như 100000 hoặc 100.000.",
+    "sort_invalid": "Không có cách xếp này.",
     "number_invalid": "Chỗ này phải là một số nguyên.",
 }
+
+LIMITS: Final[Mapping[str, object]] = {"password_least": PASSWORD_LEAST, "password_most": PASSWORD_MOST}
+"""What some sentences name."""
 
 _AMOUNTS: Final = frozenset({"expected", "actual"})
 """Facts that are whole đồng."""
@@ -65,7 +76,7 @@ _AMOUNTS: Final = frozenset({"expected", "actual"})
 def message_of(code: str, facts: Mapping[str, object] | None = None) -> str:
     """The sentence of a code, with the facts that belong into it."""
     told = {name: _told(name, value) for name, value in (facts or {}).items()}
-    return MESSAGES[code].format(**told)
+    return translated(MESSAGES[code]).format(**LIMITS, **told)
 
 
 def _told(name: str, value: object) -> object:

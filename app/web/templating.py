@@ -13,6 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from app.shop.money import written
 from app.shop.orders import VIETNAM
 from app.web.assets import ASSETS
+from app.web.language import NAMES, language, translated, translated_number
+from app.web.pictures import elsewhere, picture_url
 
 
 def vietnam_time(moment: datetime) -> str:
@@ -38,9 +40,17 @@ def _environment() -> Environment:
         auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
     )
-    environment.filters.update(money=written, moment=vietnam_time, tint=tint)
-    environment.globals.update(asset=ASSETS.url, nonce=new_nonce)
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.install_gettext_callables(translated, translated_number, newstyle=True)  # type: ignore[attr-defined] # what the extension adds
+    environment.filters.update(
+        money=written, moment=vietnam_time, tint=tint, picture=picture_url, elsewhere=elsewhere
+    )
+    environment.tests.update(shipped=lambda picture: picture_url(picture) is not None)
+    environment.globals.update(
+        asset=ASSETS.url, nonce=new_nonce, language=language, languages=NAMES, here="/"
+    )
     return environment
 
 

@@ -7,11 +7,11 @@ from typing import Final
 
 from starlette.requests import Request
 
-from app.sessions import Session, session_of
+from app.sessions import Session, StoreUnavailable, session_of
 from app.shop.accounts import Account
-from app.shop.errors import LoginNeeded
-
-_PREFIX: Final = "user:"
+from app.shop.errors import LoginNeeded, Unavailable
+from app.shop.revocations import End, account_of, user_of
+from app.web.shopping import client_of, shop_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +26,10 @@ class Visitor:
 UNKNOWN: Final = Visitor(is_known=False)
 
 
-def user_of(account_id: str) -> str:
-    """The reference that a session keeps of an account."""
-    return _PREFIX + account_id
-
-
 async def account_id_of(session: Session) -> str | None:
     """The account that is logged in, or None."""
     user = await session.user()
-    return None if user is None else user.removeprefix(_PREFIX)
+    return None if user is None else account_of(user)
 
 
 async def customer(request: Request) -> str:
@@ -43,3 +38,22 @@ async def customer(request: Request) -> str:
     if account_id is None:
         raise LoginNeeded("this needs an account, and nobody is logged in")
     return account_id
+
+
+async def admit(request: Request, *, email: str, password: str) -> Account:
+    """Log them in; raises `BadCredentials`, `TooManyAttempts`."""
+    came = await shop_of(request).log_in(email=email, password=password, client=client_of(request))
+    await session_of(request).login(user_of(came.account.id), epoch=came.epoch)
+    return came.account
+
+
+def ending_others(request: Request) -> End:
+    """What ends every other session of whoever asks."""
+
+    async def end() -> int:
+        try:
+            return await session_of(request).end_others()
+        except StoreUnavailable as away:
+            raise Unavailable("the session store") from away
+
+    return end

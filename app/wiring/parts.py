@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from starlette.types import ASGIApp
 
 from app.clients.payments import HttpPayments
 from app.control import ControlBoard, Obedience
 from app.lifecycle import Lifecycle, LifecycleConfig, Phase
 from app.observability import LineWriter, Observability, ObservabilityConfig, in_background
-from app.sessions import SessionConfig, Sessions
+from app.sessions import SessionConfig, Sessions, jwks_of
+from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
 from app.shop.accounts import LogIn, Register
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.password import ChangePassword
+from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
@@ -23,6 +29,7 @@ from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
@@ -34,6 +41,8 @@ class Parts:
 
     shop: Shop
     sessions: Sessions
+    jwks: ASGIApp | None
+    replay: Replay
     lifecycle: Lifecycle
     database: Database
     logins: Database
@@ -59,7 +68,7 @@ class Parts:
                 stack.push_async_callback(self.payments.close_connections)
             await self.sessions.open()
             await stack.enter_async_context(self.observability.running())
-            await stack.enter_async_context(in_background(self.obedience.run()))
+            await stack.enter_async_context(in_background(self.obedience.run(), self.replay.run()))
             yield
 
 
@@ -81,13 +90,16 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
     listing.threads(observability, hashing=passwords.limiter, blocking=blocking)
-    sessions = _sessions(settings)
+    unmeasured = sessions_of(settings)
+    sessions = observability.measured(unmeasured)
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
     return Parts(
-        shop=_shop(database, logins, attempts, passwords),
-        sessions=observability.measured(sessions),
+        shop=_shop(database, logins, attempts, passwords, sessions),
+        sessions=sessions,
+        jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
+        replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
         lifecycle=lifecycle,
         database=database,
         logins=logins,
@@ -125,30 +137,48 @@ def _background_config(settings: Settings) -> DatabaseConfig:
     )
 
 
-def _sessions(settings: Settings) -> Sessions:
+def sessions_of(settings: Settings, *, timeout: timedelta | None = None) -> Sessions:
+    """The session layer of the settings, with another patience if it is not for pages."""
+    config = _session_config(settings)
     return Sessions.from_url(
         settings.session_url,
         keys=settings.secret_keys,
-        config=_session_config(settings),
+        config=config if timeout is None else replace(config, timeout=timeout),
         also_accept=settings.session_also_accept,
     )
 
 
-def _shop(database: Database, logins: Database, attempts: RedisAttempts, passwords: ArgonPasswords) -> Shop:
+def _shop(
+    database: Database,
+    logins: Database,
+    attempts: RedisAttempts,
+    passwords: ArgonPasswords,
+    sessions: Sessions,
+) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
+    revocations = SqlRevocations(database=database)
     return Shop(
         catalog=catalog,
         accounts=SqlAccounts(database=database),
         orders=orders,
         register=Register(accounts=logging_in, passwords=passwords),
-        log_in=LogIn(accounts=logging_in, passwords=passwords, attempts=attempts),
+        log_in=LogIn(
+            accounts=logging_in,
+            passwords=passwords,
+            attempts=attempts,
+            epochs=SessionEpochs(sessions=sessions),
+        ),
+        change_password=ChangePassword(
+            accounts=logging_in, passwords=passwords, attempts=attempts, revocations=revocations
+        ),
+        end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        place_order=PlaceOrder(orders=orders),
+        place_order=PlaceOrder(orders=orders, offers=offers),
     )
 
 
@@ -159,4 +189,5 @@ def _session_config(settings: Settings) -> SessionConfig:
         absolute_timeout=settings.session_absolute_timeout,
         cookie_name=settings.cookie_name,
         cookie_secure=settings.cookie_secure,
+        revoke_replicas=settings.session_revoke_replicas,
     )

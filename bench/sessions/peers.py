@@ -107,12 +107,15 @@ class Running:
 
 
 @contextmanager
-def running(peer: Peer, port: int, redis_url: str, log: Path) -> Iterator[Running]:
-    """The peer while it is measured; ended with the block."""
+def running(
+    peer: Peer, port: int, redis_url: str, log: Path, *, also_accept: str | None = None
+) -> Iterator[Running]:
+    """The peer while it is measured; ended with the block. `also_accept` is a second store, for ours."""
     environment: Mapping[str, str] = {
         **os.environ,
         "BENCH_REDIS": redis_url,
         "BENCH_PORT": str(port),
+        **({"BENCH_ALSO_ACCEPT": also_accept} if also_accept else {}),
         "PYTHONPATH": str(ROOT) if peer.name == "ours" else str(HERE / "apps"),
     }
     with log.open("ab") as out:

@@ -53,7 +53,7 @@ def test_a_fleet_comes_up_in_an_empty_place_and_goes_without_a_trace(make_fleet:
         "database": {"url": record.database_url, "pid": fleet.pid("postgres")},
         "haproxy": {
             "pid": fleet.pid("haproxy"),
-            "socket": str(fleet.state / "haproxy.sock"),
+            "socket": record.haproxy_socket,
             "statistics": f"http://127.0.0.1:{record.ports['statistics']}/",
         },
     }

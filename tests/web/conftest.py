@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from ipaddress import ip_network
@@ -21,14 +21,18 @@ from app.sessions import SessionConfig, Sessions
 from app.shop.accounts import LogIn, Register
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.password import ChangePassword
+from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.migrations import migrate
+from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.revocations import SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
 from app.stores.session_cart import SessionCart
 from app.web import WebConfig, bare_app, install
@@ -101,6 +105,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             offers: Offers | None = None,
             *,
             cookie_secure: bool = False,
+            keys: Sequence[str] = (KEY,),
             **config: Any,
         ) -> World:
             database = Database(DatabaseConfig(url=database_url, pool_size=5))
@@ -108,19 +113,29 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             passwords = ArgonPasswords(PasswordConfig(memory_kib=64, passes=1))
             catalog, accounts = SqlCatalog(database=database), SqlAccounts(database=database)
             orders = SqlOrders(database=database)
+            sessions = Sessions.from_url(
+                session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
+            )
+            revocations = SqlRevocations(database=database)
             shop = Shop(
                 catalog=catalog,
                 accounts=accounts,
                 orders=orders,
                 register=Register(accounts=accounts, passwords=passwords),
-                log_in=LogIn(accounts=accounts, passwords=passwords, attempts=attempts),
+                log_in=LogIn(
+                    accounts=accounts,
+                    passwords=passwords,
+                    attempts=attempts,
+                    epochs=SessionEpochs(sessions=sessions),
+                ),
+                change_password=ChangePassword(
+                    accounts=accounts, passwords=passwords, attempts=attempts, revocations=revocations
+                ),
+                end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
-                place_order=PlaceOrder(orders=orders),
-            )
-            sessions = Sessions.from_url(
-                session_url, keys=[KEY], config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
+                place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
             )
             for part in (database, attempts, sessions):
                 stack.push_async_callback(part.close)

@@ -99,6 +99,11 @@ class RevokingContract(Backend):
         late = await store.create(Draft(fields={"a": b"1"}, user="user:1", epoch=began))
         assert await is_over(store, late.ticket)
 
+    async def test_a_store_remembers_what_ended_sessions_once_it_was_told(self, store: SessionStore) -> None:
+        assert not await store.remembers()
+        await store.remember()
+        assert await store.remembers()
+
     async def test_sessions_are_counted_where_they_can_be(self, store: SessionStore) -> None:
         created = [await store.create(of("user:1")), await store.create(Draft(fields={"a": b"1"}))]
         assert await store.count() in {2, None}

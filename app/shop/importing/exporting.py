@@ -7,23 +7,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Final, TextIO
 
+from app.shop.catalog import Picture
 from app.shop.importing import columns
 from app.shop.importing.cells import harmless
-from app.shop.importing.records import ImportedProduct, ImportedVariant, Picture
+from app.shop.importing.records import ImportedProduct, ImportedVariant
 
 _STATUS: Final = {"visible": "active", "hidden": "active", "draft": "draft", "archived": "archived"}
 
 
-def write_catalogue(products: Iterable[ImportedProduct], out: TextIO) -> int:
-    """Write all products and return how many; `out` is opened with ``newline=""`` and ``utf-8-sig``.
+class CatalogueWriter:
+    """Writes one file; `out` is opened with ``newline=""`` and ``utf-8-sig``.
 
     The mark at its start tells spreadsheets that this is UTF-8; no cell is one that they would run.
     """
-    writer = csv.DictWriter(out, columns.EXPORTED, restval="", lineterminator="\r\n")
-    writer.writeheader()
+
+    def __init__(self, out: TextIO) -> None:
+        self._writer = csv.DictWriter(out, columns.EXPORTED, restval="", lineterminator="\r\n")
+        self._writer.writeheader()
+
+    def write(self, product: ImportedProduct) -> None:
+        """Add the product's rows."""
+        self._writer.writerows({name: harmless(cell) for name, cell in row.items()} for row in _rows(product))
+
+
+def write_catalogue(products: Iterable[ImportedProduct], out: TextIO) -> int:
+    """Write all products and return how many; `out` as a `CatalogueWriter` wants it."""
+    writer = CatalogueWriter(out)
     written = 0
     for product in products:
-        writer.writerows({name: harmless(cell) for name, cell in row.items()} for row in _rows(product))
+        writer.write(product)
         written += 1
     return written
 

@@ -8,7 +8,7 @@ from typing import BinaryIO, Final
 from app.shop.importing.columns import HANDLE
 from app.shop.importing.products import Products, slug
 from app.shop.importing.records import ImportedProduct, ImportSummary, Refusal
-from app.shop.importing.refusals import Refusals
+from app.shop.importing.refusals import FileRefused, Refusals
 from app.shop.importing.rows import Cells
 from app.shop.importing.sheet import Row, Sheet
 from app.shop.importing.skus import SeenSkus
@@ -23,7 +23,7 @@ _ORDER_SHARE: Final = 0.3
 """Of the whole reading, what finding each product's last row takes."""
 
 
-def _silent(_: float) -> None:
+def silent(_: float) -> None:
     """Tells nobody."""
 
 
@@ -34,7 +34,7 @@ class CatalogueFile:
     are apart in the file; never by the size of the file. Of a file with refusals nothing may be kept.
     """
 
-    def __init__(self, source: BinaryIO, *, name: str, terms: Terms, progress: Progress = _silent) -> None:
+    def __init__(self, source: BinaryIO, *, name: str, terms: Terms, progress: Progress = silent) -> None:
         self._source = source
         self._name = name
         self._terms = terms
@@ -75,6 +75,12 @@ class CatalogueFile:
             if product is not None:
                 self._count(product)
                 yield product
+
+    def accepted(self) -> Iterator[ImportedProduct]:
+        """Every product; raises `FileRefused` at the end when anything at all was refused."""
+        yield from self.products()
+        if self.refusals:
+            raise FileRefused(self.refusals)
 
     def _count(self, product: ImportedProduct) -> None:
         self._products += 1

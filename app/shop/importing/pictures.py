@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from app.shop.catalog import Picture
 from app.shop.importing import columns
-from app.shop.importing.records import Picture
 from app.shop.importing.refusals import NotAccepted
 from app.shop.importing.rows import Cells, picture_source, text
 from app.shop.importing.sheet import Row

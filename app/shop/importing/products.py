@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
@@ -16,8 +14,8 @@ from app.shop.importing.records import ImportedProduct, Visibility
 from app.shop.importing.refusals import NotAccepted, Refusals
 from app.shop.importing.rows import Cells, choice, text
 from app.shop.importing.sheet import Row
+from app.shop.importing.slugs import path_segment
 from app.shop.importing.variants import Variants
-from app.shop.vietnamese import folded, slugged
 
 NAME_MOST: Final = 255
 SLUG_MOST: Final = 200
@@ -31,7 +29,6 @@ ROWS_MOST: Final = 2_500
 UNSORTED: Final = "Khác"
 """The category of products whose file names none."""
 
-_IS_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _PUBLISHED: Final = choice(true=True, false=False, yes=True, no=False, blank=True)
 _STATUS: Final[Callable[[str], Visibility]] = choice(
     active="visible", draft="draft", archived="archived", blank="visible"
@@ -39,15 +36,9 @@ _STATUS: Final[Callable[[str], Visibility]] = choice(
 
 
 def slug(cell: str) -> str:
-    """The handle as a path segment: one that is stays; letters that no path shows become a digest."""
-    if len(cell) <= SLUG_MOST and _IS_SLUG.fullmatch(cell):
-        return cell
-    found = slugged(cell)
-    if any(char.isalnum() and not char.isascii() for char in folded(cell)):
-        digest = hashlib.blake2b(folded(cell).encode(), digest_size=4).hexdigest()
-        found = f"{found}-{digest}".strip("-")
-    if not 1 <= len(found) <= SLUG_MOST:
-        raise NotAccepted(f"a handle of 1 to {SLUG_MOST} letters, digits and dashes")
+    """The handle as a path segment."""
+    if not any(map(str.isalnum, cell)) or len(found := path_segment(cell)) > SLUG_MOST:
+        raise NotAccepted(f"a handle of letters and digits that fits into {SLUG_MOST} characters")
     return found
 
 

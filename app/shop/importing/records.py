@@ -7,17 +7,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from app.shop.catalog import Picture
 from app.shop.money import CURRENCY
 
 Visibility = Literal["visible", "hidden", "draft", "archived"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
-    """One picture; `source` is a web address (never fetched) or the path of a picture that the shop ships."""
-
-    source: str
-    alt: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from app.shop.errors import ShopError
 from app.shop.importing.records import Refusal
 
 REFUSALS_MOST: Final = 100
@@ -13,6 +14,14 @@ REFUSALS_MOST: Final = 100
 
 class NotAccepted(ValueError):
     """A cell that cannot be used; the message says what was expected."""
+
+
+class FileRefused(ShopError):
+    """A file says what the shop cannot keep, in as many sentences; nothing changed."""
+
+    def __init__(self, refusals: Sequence[Refusal]) -> None:
+        super().__init__("\n".join(map(str, refusals)))
+        self.refusals = refusals
 
 
 class Refusals:

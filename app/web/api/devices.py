@@ -13,7 +13,7 @@ from app.sessions import Device, session_of
 from app.shop.errors import NotFound
 from app.web.api.answers import nothing, private
 from app.web.api.models import DevicesOut
-from app.web.shopping import known_name
+from app.web.shopping import known_name, shop_of
 from app.web.visitors import customer
 
 router = APIRouter(tags=["devices"], dependencies=[Depends(customer)])
@@ -36,11 +36,15 @@ async def end_one(request: Request, handle: str) -> Response:
 
 @router.delete("/sessions", status_code=204)
 async def end_many(
-    request: Request, every: Annotated[Literal["true", "false"], Query(alias="all")] = "false"
+    request: Request,
+    account_id: Annotated[str, Depends(customer)],
+    every: Annotated[Literal["true", "false"], Query(alias="all")] = "false",
 ) -> Response:
     """Log all other devices out; with `all=true` this one too."""
     session = session_of(request)
-    await (session.end_all() if every == "true" else session.end_others())
+    await shop_of(request).end_sessions(
+        account_id, session.end_all if every == "true" else session.end_others
+    )
     return nothing()
 
 

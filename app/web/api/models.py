@@ -44,6 +44,13 @@ class Credentials(Input):
     password: Text
 
 
+class NewPassword(Input):
+    """The password that counts now, and the one that shall."""
+
+    current: Text
+    new: Text
+
+
 class NewLine(Input):
     """Units to be added to the cart."""
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.shop.catalog import Product, ProductSummary
+from app.shop.catalog import Product, ProductSummary, Sort
 from app.shop.errors import NotFound
 from app.shop.money import CURRENCY
 from app.web.api.answers import public
 from app.web.api.models import ProductOut, ProductsOut
 from app.web.api.paging import PageNumber, PageSize, listed
+from app.web.browsing import price
 from app.web.searching import product_query
 from app.web.shopping import known_name, shop_of
 
@@ -21,15 +23,25 @@ router = APIRouter(tags=["products"])
 
 
 @router.get("/products", response_model=ProductsOut)
-async def search(
+async def search(  # noqa: PLR0913, PLR0917  # one for each thing a list may be asked
     request: Request,
     q: Annotated[str, Query()] = "",
     category: Annotated[str, Query()] = "",
+    min_price: Annotated[str, Query()] = "",
+    max_price: Annotated[str, Query()] = "",
+    in_stock: Annotated[bool, Query()] = False,  # noqa: FBT002  # FastAPI reads parameters by name
+    sort: Annotated[Sort, Query()] = "best",
     page: PageNumber = 1,
     page_size: PageSize = 24,
 ) -> Response:
-    """Products that match, best first; without `q` and `category`, all."""
-    query = product_query(text=q, category=category, page=page, page_size=page_size)
+    """Products that match, best first; without `q` and `category`, all. Prices are in whole đồng."""
+    query = replace(
+        product_query(text=q, category=category, page=page, page_size=page_size),
+        price_least=price("min_price", min_price),
+        price_most=price("max_price", max_price),
+        in_stock=in_stock,
+        sort=sort,
+    )
     return public(listed(await shop_of(request).catalog.page(query), _summary))
 
 

@@ -10,8 +10,8 @@ from app.sessions import session_of
 from app.web.api.accounts import as_json
 from app.web.api.answers import HotRoute, nothing, private
 from app.web.api.models import Credentials, SessionOut
-from app.web.shopping import client_of, shop_of
-from app.web.visitors import account_id_of, user_of
+from app.web.shopping import shop_of
+from app.web.visitors import account_id_of, admit
 
 router = APIRouter(tags=["session"])
 
@@ -19,10 +19,7 @@ router = APIRouter(tags=["session"])
 @router.post("/session", response_model=SessionOut)
 async def log_in(request: Request, credentials: Credentials) -> Response:
     """Log in; the cart that was filled before stays."""
-    account = await shop_of(request).log_in(
-        email=credentials.email, password=credentials.password, client=client_of(request)
-    )
-    await session_of(request).login(user_of(account.id))
+    account = await admit(request, email=credentials.email, password=credentials.password)
     return private({"account": as_json(account)})
 
 

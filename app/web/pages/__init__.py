@@ -1,10 +1,25 @@
-"""The pages, in Vietnamese, each usable without a script."""
+"""The pages, in Vietnamese and English, each usable without a script."""
 
-from app.web.pages import account, cart, checkout, devices, home, login, orders, product, register, search
+from app.web.pages import (
+    account,
+    cart,
+    category,
+    checkout,
+    devices,
+    home,
+    language,
+    login,
+    orders,
+    password,
+    product,
+    register,
+    search,
+)
 
 ROUTES = [
     *home.routes,
     *search.routes,
+    *category.routes,
     *product.routes,
     *cart.routes,
     *login.routes,
@@ -13,4 +28,6 @@ ROUTES = [
     *orders.routes,
     *account.routes,
     *devices.routes,
+    *password.routes,
+    *language.routes,
 ]

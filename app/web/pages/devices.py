@@ -12,7 +12,7 @@ from app.web.forms import Form
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, needed, page
 from app.web.redirects import see_other
-from app.web.shopping import known_name
+from app.web.shopping import known_name, shop_of
 from app.web.visitors import customer
 
 PATH = "/tai-khoan/phien"
@@ -35,13 +35,13 @@ async def show(request: Request, entry: Entry) -> Response:
 
 async def end(request: Request, form: Form) -> Response:
     """Log one device out, or all the others, or all; one that is out already stays out."""
-    await customer(request)
-    session = session_of(request)
+    account_id = await customer(request)
+    session, end_sessions = session_of(request), shop_of(request).end_sessions
     match form.text("which"):
         case "others":
-            await session.end_others()
+            await end_sessions(account_id, session.end_others)
         case "all":
-            await session.end_all()
+            await end_sessions(account_id, session.end_all)
             return see_other("/")
         case _:
             await session.end_one(known_name("session", form.text("handle")))

@@ -10,8 +10,7 @@ from app.web.forms import Form
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, led_on, needed, page, visitor_of
 from app.web.redirects import own_path, see_other
-from app.web.shopping import client_of, shop_of
-from app.web.visitors import user_of
+from app.web.visitors import admit
 
 HOME = "/"
 
@@ -33,10 +32,7 @@ async def show(request: Request, entry: Entry) -> Response:
 
 async def log_in(request: Request, form: Form) -> Response:
     """Let them in and lead them where they wanted to go."""
-    account = await shop_of(request).log_in(
-        email=form.text("email"), password=form.text("password"), client=client_of(request)
-    )
-    await session_of(request).login(user_of(account.id))
+    await admit(request, email=form.text("email"), password=form.text("password"))
     return see_other(own_path(form.text("next")) or HOME)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -73,4 +74,11 @@ async def html(
 ) -> HTMLResponse:
     """The answer that is a page, under the header that shows its visitor."""
     visitor = await visitor_of(request)
-    return HTMLResponse(render(template, visitor=visitor, **context), status)
+    return HTMLResponse(render(template, visitor=visitor, here=_here(request), **context), status)
+
+
+def _here(request: Request) -> str:
+    """The page's own address, where the switch of the language leads back to."""
+    query = request.scope["query_string"].decode("latin-1")
+    path = quote(request.scope["path"])
+    return f"{path}?{query}" if query and request.method == "GET" else path

@@ -7,12 +7,12 @@ from starlette.responses import Response
 
 from app.sessions import session_of
 from app.shop.accounts import PASSWORD_LEAST
+from app.shop.revocations import user_of
 from app.web.forms import Form
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, needed, page
 from app.web.redirects import own_path, see_other
 from app.web.shopping import shop_of
-from app.web.visitors import user_of
 
 
 async def show(request: Request, entry: Entry) -> Response:

@@ -19,6 +19,7 @@ from app.sessions import SessionConfig, SessionMiddleware, Sessions, session_of
 sessions = Sessions.from_url(
     os.environ["BENCH_REDIS"],
     keys=["bench-" * 8],
+    also_accept=os.environ.get("BENCH_ALSO_ACCEPT"),
     config=SessionConfig(
         namespace="ours", cookie_name="sid", cookie_secure=False, idle_timeout=timedelta(minutes=30)
     ),
@@ -49,6 +50,11 @@ async def put(request: Request) -> Response:
     """One more key."""
     await session_of(request).set(f"line:{request.query_params['key']}", 1)
     return answer({})
+
+
+async def add(request: Request) -> Response:
+    """One more of a line; the answer is how many there are."""
+    return answer(await session_of(request).increment(f"line:{request.query_params['sku']}"))
 
 
 async def login(request: Request) -> Response:
@@ -90,7 +96,7 @@ async def lifespan(_: Starlette) -> AsyncIterator[None]:
 
 app = Starlette(
     routes=[
-        Route(f"/{route.__name__}", route) for route in (fill, cart, put, login, me, slow, logout, plain)
+        Route(f"/{route.__name__}", route) for route in (fill, cart, put, add, login, me, slow, logout, plain)
     ],
     lifespan=lifespan,
 )

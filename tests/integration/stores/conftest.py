@@ -16,11 +16,13 @@ from sqlalchemy.engine import make_url
 from app.fleet.postgres import PostgresServer
 from app.shop.accounts import Account, checked_registration
 from app.shop.orders import OrderRequest, Shipping
+from app.shop.vietnamese import collation_key
 from app.stores.accounts import SqlAccounts
 from app.stores.catalog import SqlCatalog, search_text
 from app.stores.database import Database, DatabaseConfig
 from app.stores.migrations import migrate
 from app.stores.orders import SqlOrders
+from app.stores.search import words_of
 from app.stores.tables import categories, products, variants
 
 Sell = Callable[..., Awaitable[None]]
@@ -60,7 +62,14 @@ def admin_of(server: PostgresServer) -> Iterator[psycopg.Connection[Any]]:
 async def database(database_url: str) -> AsyncIterator[Database]:
     """With a pool smaller than what the tests throw at it, and time enough to wait for it."""
     database = Database(
-        DatabaseConfig(url=database_url, pool_size=6, pool_wait_s=20, answer_within_s=30, lock_timeout_s=20)
+        DatabaseConfig(
+            url=database_url,
+            pool_size=6,
+            pool_wait_s=20,
+            statement_timeout_s=20,
+            lock_timeout_s=20,
+            answer_within_s=30,
+        )
     )
     yield database
     await database.close()
@@ -107,6 +116,9 @@ def sell(database: Database) -> Sell:
                     category_id=category_id,
                     visible=visible,
                     search=search_text(name=name, category=category, skus=[sku]),
+                    sort_key=collation_key(name),
+                    words=words_of(name=name, labels=[category, sku]),
+                    head_words=words_of(name=name, labels=[category, sku]),
                 )
                 .returning(products.c.id)
             )

@@ -105,8 +105,8 @@ async def test_a_product_shows_its_cheapest_price_and_whether_any_variant_is_lef
 
 async def test_an_offer_has_the_full_name(catalog: SqlCatalog, database: Any) -> None:
     await load_sample(database)
-    offers = await catalog.offers(["CF-ROB-250", "TR-SEN-100", "NO-SUCH"])
+    offers = await catalog.offers(["CF-ROB-250", "NON-HUE", "NO-SUCH"])
     assert {sku: offer.name for sku, offer in offers.items()} == {
-        "CF-ROB-250": "Cà phê Robusta Buôn Ma Thuột (Gói 250 g)",
-        "TR-SEN-100": "Trà sen Tây Hồ",
+        "CF-ROB-250": "Cà phê Robusta Buôn Ma Thuột (250 g)",
+        "NON-HUE": "Nón lá bài thơ",
     }

@@ -143,3 +143,19 @@ async def test_background_work_that_fails_is_logged_and_harms_nobody(
             await asyncio.sleep(0.01)
 
     assert "broken failed" in caplog.text
+
+
+async def test_background_work_that_misses_a_cancellation_still_ends() -> None:
+    missed = asyncio.Event()
+
+    async def hard_of_hearing() -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            missed.set()
+        await asyncio.sleep(3600)
+
+    async with asyncio.timeout(10):
+        async with in_background(hard_of_hearing()):
+            await asyncio.sleep(0)
+    assert missed.is_set()

@@ -50,6 +50,10 @@ class HeapAccounts:
     async def credentials(self, email_key: str) -> tuple[Account, str] | None:
         return self.kept.get(email_key)
 
+    async def change_password(self, account_id: str, *, old: str, new: str) -> int | None:
+        await self.rehash(account_id, old=old, new=new)
+        return 1
+
     async def rehash(self, account_id: str, *, old: str, new: str) -> None:
         for key, (account, hashed) in self.kept.items():
             if account.id == account_id and hashed == old:
@@ -91,6 +95,17 @@ class FewAttempts:
         self.failures[email_key, client] = self.failures.get((email_key, client), 0) + 1
 
 
+@dataclass
+class Calendar:
+    """Dates each log-in by how many there were."""
+
+    asked: list[str] = field(default_factory=list)
+
+    async def of(self, account_id: str) -> int:
+        self.asked.append(account_id)
+        return len(self.asked)
+
+
 @pytest.fixture
 def accounts() -> HeapAccounts:
     return HeapAccounts()
@@ -111,7 +126,7 @@ async def log_in(accounts: HeapAccounts, passwords: PlainPasswords, attempts: Fe
     """With one account known."""
     register = Register(accounts=accounts, passwords=passwords)
     await register(email="Ánh@ChoPho.example", password=PASSWORD, name="Ánh")
-    return LogIn(accounts=accounts, passwords=passwords, attempts=attempts)
+    return LogIn(accounts=accounts, passwords=passwords, attempts=attempts, epochs=Calendar())
 
 
 @pytest.mark.parametrize(
@@ -178,8 +193,8 @@ def test_spellings_of_one_email_have_one_key() -> None:
 
 @pytest.mark.parametrize("email", ["Ánh@ChoPho.example", unicodedata.normalize("NFD", "ÁNH@chopho.example")])
 async def test_the_right_password_opens_however_the_email_is_written(log_in: LogIn, email: str) -> None:
-    account = await log_in(email=email, password=unicodedata.normalize("NFD", PASSWORD), client="c")
-    assert account.name == "Ánh"
+    came = await log_in(email=email, password=unicodedata.normalize("NFD", PASSWORD), client="c")
+    assert (came.account.name, came.epoch) == ("Ánh", 1)
 
 
 async def test_an_unknown_email_and_a_wrong_password_get_the_same_answer_after_the_same_work(
@@ -218,9 +233,9 @@ async def test_failures_slow_the_caller_down_and_successes_do_not(
     for _ in range(5):
         await log_in(email="ánh@chopho.example", password=PASSWORD, client="c")
     assert attempts.failures == {}
-    for _ in range(2):
+    for password in ("wrong password", "short"):
         with pytest.raises(BadCredentials):
-            await log_in(email="ÁNH@chopho.example", password="wrong password", client="c")
+            await log_in(email="ÁNH@chopho.example", password=password, client="c")
     with pytest.raises(TooManyAttempts):
         await log_in(email="ánh@chopho.example", password=PASSWORD, client="c")
     assert await log_in(email="ánh@chopho.example", password=PASSWORD, client="another")

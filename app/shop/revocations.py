@@ -1,0 +1,70 @@
+"""Ending sessions so that no store can forget it: the shop keeps a row of each such end."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final, Protocol
+
+_PREFIX: Final = "user:"
+
+End = Callable[[], Awaitable[int]]
+"""Ends sessions of one account; returns the epoch that ended them, 0 when nothing was ended.
+
+Raises `Unavailable` unless the store has acknowledged it.
+"""
+
+
+def user_of(account_id: str) -> str:
+    """How a session names an account."""
+    return _PREFIX + account_id
+
+
+def account_of(user: str) -> str:
+    """The account that a session names."""
+    return user.removeprefix(_PREFIX)
+
+
+class Epochs(Protocol):
+    """What dates log-ins. Raises `Unavailable`."""
+
+    async def of(self, account_id: str) -> int:
+        """The date of a log-in that begins now; a later end of the account's sessions ends it too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsettled:
+    """An end of sessions that was promised, and not seen to be done."""
+
+    id: int
+    account_id: str
+
+
+class Revocations(Protocol):
+    """The rows. Raises `Unavailable`."""
+
+    async def keep(self, account_id: str, *, epoch: int) -> None:
+        """Keep that sessions ended."""
+
+    async def settle(self, revocation_id: int, *, epoch: int) -> None:
+        """Keep that what was promised is done."""
+
+    async def unsettled(self) -> Sequence[Unsettled]:
+        """What was promised so long ago that nobody is still about to do it."""
+
+    async def recent(self, within: timedelta) -> Mapping[str, int]:
+        """The latest epoch of every account whose sessions ended in that time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndSessions:
+    """End sessions of an account and keep that they ended."""
+
+    revocations: Revocations
+
+    async def __call__(self, account_id: str, end: End) -> None:
+        """In this order: what could not be ended is not kept as ended, and may be asked for again."""
+        epoch = await end()
+        if epoch:
+            await self.revocations.keep(account_id, epoch=epoch)

@@ -1,0 +1,133 @@
+"""Ends of sessions as rows in PostgreSQL, and giving them again to a session store that lost them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.sessions import Sessions, StoreUnavailable
+from app.shop.errors import Unavailable
+from app.shop.revocations import Unsettled, user_of
+from app.stores.database import Database
+from app.stores.tables import revocations
+
+_log = logging.getLogger(__name__)
+
+_FLIGHT: Final = timedelta(seconds=15)
+"""Longer than any request may take: a promise older than this is nobody's any more."""
+
+_EVERY_S: Final = 2.0
+"""Each look is one query and one command; a store that lost revocations has them again after this."""
+
+_AT_ONCE: Final = 200
+"""Revocations on their way at the same time; they leave as one pipeline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlRevocations:
+    """The revocations' port on the table of that name."""
+
+    database: Database
+
+    async def keep(self, account_id: str, *, epoch: int) -> None:
+        """One row."""
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(insert(revocations).values(account_id=account_id, epoch=epoch))
+
+        await self.database.transaction(work)
+
+    async def settle(self, revocation_id: int, *, epoch: int) -> None:
+        """The first who settles it dates it."""
+
+        async def work(connection: AsyncConnection) -> None:
+            await connection.execute(
+                update(revocations)
+                .where(revocations.c.id == revocation_id, revocations.c.epoch.is_(None))
+                .values(epoch=epoch)
+            )
+
+        await self.database.transaction(work)
+
+    async def unsettled(self) -> Sequence[Unsettled]:
+        """One query on an index that is nearly always empty."""
+        rows = await self.database.rows(
+            select(revocations.c.id, revocations.c.account_id)
+            .where(revocations.c.epoch.is_(None), revocations.c.asked_at < func.now() - _FLIGHT)
+            .order_by(revocations.c.id)
+        )
+        return [Unsettled(id=row.id, account_id=row.account_id) for row in rows]
+
+    async def recent(self, within: timedelta) -> Mapping[str, int]:
+        """One query."""
+        rows = await self.database.rows(
+            select(revocations.c.account_id, func.max(revocations.c.epoch).label("epoch"))
+            .where(revocations.c.epoch.is_not(None), revocations.c.asked_at > func.now() - within)
+            .group_by(revocations.c.account_id)
+        )
+        return {row.account_id: row.epoch for row in rows}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEpochs:
+    """The epochs' port on the session layer."""
+
+    sessions: Sessions
+
+    async def of(self, account_id: str) -> int:
+        """One round trip."""
+        with unavailable():
+            return await self.sessions.epoch(user_of(account_id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """Gives the session store what the rows know and it may not: what it lost, and what was only promised."""
+
+    sessions: Sessions
+    revocations: SqlRevocations
+
+    async def run(self) -> None:
+        """Look again and again; while a store is away, nothing is lost."""
+        while True:
+            with suppress(StoreUnavailable, Unavailable):
+                await self.once()
+            await asyncio.sleep(_EVERY_S)
+
+    async def once(self) -> None:
+        """One look. Several replicas may do the same at once: an epoch only rises, and to the same value."""
+        for promised in await self.revocations.unsettled():
+            epoch = await self.sessions.end_all(user_of(promised.account_id))
+            await self.revocations.settle(promised.id, epoch=epoch)
+        if not await self.sessions.remembers():
+            await self._remind()
+
+    async def _remind(self) -> None:
+        within = timedelta(milliseconds=self.sessions.config.kept_ms)
+        recent = list((await self.revocations.recent(within)).items())
+        for begin in range(0, len(recent), _AT_ONCE):
+            await asyncio.gather(
+                *(
+                    self.sessions.end_all(user_of(account_id), epoch=epoch)
+                    for account_id, epoch in recent[begin : begin + _AT_ONCE]
+                )
+            )
+        await self.sessions.remember()
+        _log.info("%d revocations given to the session store, which may not know them", len(recent))
+
+
+@contextmanager
+def unavailable() -> Iterator[None]:
+    """The session layer's word for "cannot answer", said as the shop's."""
+    try:
+        yield
+    except StoreUnavailable as away:
+        raise Unavailable("the session store") from away

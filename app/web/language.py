@@ -1,0 +1,68 @@
+"""The language of a request: Vietnamese, or English for those who chose it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextvars import ContextVar
+from gettext import GNUTranslations
+from pathlib import Path
+from typing import Final
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+COOKIE: Final = "chopho_lang"
+VIETNAMESE: Final = "vi"
+ENGLISH: Final = "en"
+NAMES: Final[Mapping[str, str]] = {VIETNAMESE: "Tiếng Việt", ENGLISH: "English"}
+"""Each in its own words, as its switch says it."""
+
+CATALOGUES: Final = Path(__file__).parent / "locale"
+"""Written as ``.po``, read as ``.mo``: `make translations` makes the one from the other."""
+
+_CHOSEN: Final = f"{COOKIE}={ENGLISH}".encode()
+_language: Final[ContextVar[str]] = ContextVar("language", default=VIETNAMESE)
+
+
+class Language:
+    """Lets everything inside speak the language that the visitor's cookie names; no cookie is Vietnamese."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer in that language."""
+        if scope["type"] == "http":
+            _language.set(ENGLISH if _has_chosen_english(scope) else VIETNAMESE)
+        await self.app(scope, receive, send)
+
+
+def _has_chosen_english(scope: Scope) -> bool:
+    return any(
+        part.strip() == _CHOSEN
+        for name, cookies in scope["headers"]
+        if name == b"cookie" and _CHOSEN in cookies
+        for part in cookies.split(b";")
+    )
+
+
+def language() -> str:
+    """The language of the request that is being answered."""
+    return _language.get()
+
+
+def translated(message: str) -> str:
+    """The message in that language; messages are written in Vietnamese."""
+    return message if language() == VIETNAMESE else _ENGLISH.gettext(message)
+
+
+def translated_number(one: str, many: str, number: int) -> str:
+    """The same of a message with a number in it; Vietnamese says both alike."""
+    return many if language() == VIETNAMESE else _ENGLISH.ngettext(one, many, number)
+
+
+def _catalogue(name: str) -> GNUTranslations:
+    with (CATALOGUES / f"{name}.mo").open("rb") as compiled:
+        return GNUTranslations(compiled)
+
+
+_ENGLISH: Final = _catalogue(ENGLISH)

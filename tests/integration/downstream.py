@@ -13,14 +13,15 @@ class Downstream:
     def __init__(self) -> None:
         self.requests = 0
         self.url = ""
-        self._status, self._body, self._after_s = 200, b"{}", 0.0
+        self._status, self._body, self._after_s, self._closes = 200, b"{}", 0.0, False
         self._hangs = False
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.StreamWriter] = set()
 
-    def answer(self, status: int, body: bytes, *, after_s: float = 0) -> None:
-        """From now on; what was asked before gets the answer of before."""
-        self._status, self._body, self._after_s, self._hangs = status, body, after_s, False
+    def answer(self, status: int, body: bytes, *, after_s: float = 0, closes: bool = False) -> None:
+        """From now on; what was asked before gets the answer of before. `closes`: one answer a connection."""
+        self._status, self._body, self._after_s, self._closes = status, body, after_s, closes
+        self._hangs = False
 
     def hang(self) -> None:
         """Never answer."""
@@ -53,6 +54,8 @@ class Downstream:
                 await asyncio.sleep(self._after_s)
                 writer.write(b"HTTP/1.1 %d x\r\ncontent-length: %d\r\n\r\n%b" % (status, len(body), body))
                 await writer.drain()
+                if self._closes:
+                    return
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:

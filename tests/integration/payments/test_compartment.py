@@ -234,19 +234,3 @@ async def test_a_slow_success_from_before_the_opening_does_not_close_it(keys: Ke
         assert (await slow).payments == []
         assert state is not State.CLOSED
         assert breaker_of_questions(payments) is not State.CLOSED
-
-
-async def test_a_connection_that_is_being_made_has_its_place_and_a_failed_one_gives_it_back(
-    keys: Keys,
-) -> None:
-    async with downstream() as stub, client_of(stub.url, keys, timeout_s=1) as payments:
-        stub.hang()
-        places = payments.connections.places
-        calls = [asyncio.create_task(payments.find("order")) for _ in range(4)]
-        while stub.requests < 4:  # noqa: ASYNC110 -- the stub tells nobody, so we look
-            await asyncio.sleep(0.01)
-        assert (places.in_use, places.waiting) == (4, 0)
-        await stub.stop()
-        await asyncio.gather(*calls, return_exceptions=True)
-        assert places.in_use == 0
-        await asyncio.gather(*(payments.find("order") for _ in range(4)), return_exceptions=True)

@@ -28,7 +28,7 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
     app = bare_app(lifespan=lifespan)
     install(app, shop=parts.shop, sessions=parts.sessions, cart_of=SessionCart, config=_web_config(settings))
     if parts.jwks is not None:
-        app.router.routes.append(Route("/.well-known/jwks.json", parts.jwks))
+        app.router.routes.append(Route("/.well-known/jwks.json", parts.jwks, methods=["GET"]))
     parts.observability.install(app)
     app.add_middleware(Probes, lifecycle=parts.lifecycle)
     return app

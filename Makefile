@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 ARGS   ?=
 
-.PHONY: help setup up down test check format docs bench bench-safety translations screenshots lock clean
+.PHONY: help setup up down test check format docs bench bench-safety bench-compartments translations \
+	screenshots lock clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -48,6 +49,9 @@ bench: setup ## Measure the session layer beside its peers, each in an environme
 
 bench-safety: setup ## Ask our session layer and its peers what an attacker and a race would ask
 	$(BIN)/python -m bench.sessions.safety $(ARGS)
+
+bench-compartments: setup ## Let a dependency hang, in compartments of its own and in one shared pool
+	$(BIN)/python -m bench.compartments.run $(ARGS)
 
 translations: setup ## Compile the English that app/web/locale/en.po says
 	$(BIN)/pybabel --quiet compile -i app/web/locale/en.po -o app/web/locale/en.mo -l en

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
-from app.settings import Settings, read
+from app.settings import MigrationSettings, SettingsError, read
 from app.stores.accounts import SqlAccounts
 from app.stores.database import Database
 from app.stores.imports import patient
@@ -20,11 +22,24 @@ def migrate_shop(*, sample_data: bool) -> int:
     `sample_data` adds the sample catalogue and the demo accounts, which only a local fleet has.
     Raises `SettingsError`.
     """
-    settings = read(Settings)
+    settings = read(MigrationSettings)
+    if sample_data and not _is_on_this_machine(settings.public_url):
+        raise SettingsError(
+            "--sample-data brings accounts whose password everybody knows, for a shop on this machine alone: "
+            f"CHOPHO_PUBLIC_URL is {settings.public_url or 'not set'}, and wants http://127.0.0.1:PORT"
+        )
     migrate(settings.database_url)
     if sample_data:
         asyncio.run(_load_sample_data(Database(patient(settings.database_url))))
     return 0
+
+
+def _is_on_this_machine(origin: str | None) -> bool:
+    host = urlsplit(origin or "").hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 async def _load_sample_data(database: Database) -> None:

@@ -7,13 +7,28 @@ from typing import NoReturn
 
 import typer
 
-from app.cli import breakers, catalog, compartments, down, logs, migrate, serve, sessions, status, up
+from app.cli import (
+    breakers,
+    catalog,
+    compartments,
+    down,
+    faults,
+    logs,
+    migrate,
+    serve,
+    sessions,
+    status,
+    up,
+)
 from app.cli.exits import exit_code_of
 from app.cli.root import cli
 from app.fleet.errors import FleetError
 from app.settings import SettingsError
 
-for group in (up, status, logs, down, serve, migrate, catalog, compartments, breakers, sessions):
+for group in (
+    *(up, status, logs, down, serve, migrate),
+    *(catalog, sessions, compartments, breakers, faults),
+):
     group.register(cli)
 
 

@@ -13,15 +13,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 from rich.table import Table
 
 from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State, state_directory
+from app.cli.times import duration
 from app.fleet.errors import FleetError
 from app.fleet.status import running_record
-from app.settings import Duration
 
 # The other commands need not wait for the control board's client to be imported.
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def hold(
     wish, obeyed, live = _on_board(
         state,
         redis,
-        lambda board: _wish(board, name, wanted, lasting=_duration(lasting), reason=reason),
+        lambda board: _wish(board, name, wanted, lasting=duration("--for", lasting), reason=reason),
     )
     sys.stdout.write(f"{wish.breaker}: {wish.state} until {_clock(wish.until_ms)}; ")
     sys.stdout.write(f"{len(obeyed)} of {len(live)} replicas obeyed ({', '.join(live)})\n")
@@ -154,14 +153,6 @@ def _obeys(stands: str, wish: Wish) -> bool:
     if wish.state == "AUTOMATIC":
         return stands in ("CLOSED", "OPEN", "HALF_OPEN")
     return stands == wish.state
-
-
-def _duration(given: str) -> timedelta:
-    adapter: TypeAdapter[timedelta] = TypeAdapter(Duration)
-    try:
-        return adapter.validate_python(given)
-    except ValidationError:
-        raise typer.BadParameter(f"--for is {given!r}; wants a time such as 30s, 10m or 2h") from None
 
 
 def _show(standing: Standing, console: Console) -> None:

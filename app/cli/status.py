@@ -22,7 +22,7 @@ def status(
     state: State = DEFAULT_STATE,
     json: Annotated[bool, typer.Option("--json", help="For machines, with addresses and passwords.")] = False,
 ) -> None:
-    """Show the replicas with their state in HAProxy (UP, DOWN, DRAIN, MAINT; STOPPED: no process), and the servers."""
+    """Show the replicas with their state in HAProxy (UP, DOWN, DRAIN, MAINT; STOPPED: no process), services, servers."""
     found = asyncio.run(status_of(state_directory(state)))
     if json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
@@ -52,6 +52,7 @@ def _show(found: FleetStatus, console: Console) -> None:
         numbers = [str(replica.pid or "-"), str(replica.in_flight), str(replica.queued)]
         table.add_row(replica.name, replica.state, *numbers, replica.check, replica.url)
     for name, pid, address in (
+        *((service.name, service.pid, service.url) for service in found.services),
         ("haproxy", found.haproxy.pid, found.haproxy.statistics),
         ("redis", found.redis.pid, found.redis.url),
         ("database", found.database.pid, _PASSWORD.sub(":***@", found.database.url or "")),

@@ -15,6 +15,8 @@ from typing import Final, Self
 import aiohttp
 from yarl import URL
 
+from app.clients.pool import CountingConnector, Places
+
 BODY_MOST: Final = 1024 * 1024
 """Bytes of an answer; a downstream that sends more is out of order."""
 
@@ -51,7 +53,7 @@ class Connections:
 
     def __init__(self, url: str, *, pool_size: int) -> None:
         self._url = url
-        self._pool_size = pool_size
+        self.places = Places(pool_size)
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -87,7 +89,7 @@ class Connections:
         """The session, made in the event loop it belongs to."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._pool_size, keepalive_timeout=KEEP_ALIVE_S),
+                connector=CountingConnector(self.places, keepalive_timeout=KEEP_ALIVE_S),
                 timeout=aiohttp.ClientTimeout(),
                 cookie_jar=aiohttp.DummyCookieJar(),
             )

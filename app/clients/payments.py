@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TypeVar
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel
@@ -42,6 +42,8 @@ from app.shop.payments import (
 )
 
 T = TypeVar("T", bound=BaseModel)
+
+READINESS: Final = "/health/readiness"
 
 
 def _breaker() -> BreakerConfig:
@@ -79,7 +81,8 @@ class HttpPayments:
         self, config: PaymentsConfig, *, token: Callable[[], str], listeners: Sequence[Listener] = ()
     ) -> None:
         self._token = token
-        self._connections = Connections(config.url, pool_size=config.pool_size)
+        self.connections = Connections(config.url, pool_size=config.pool_size)
+        self._looking = Connections(config.url, pool_size=1)
         cap = BulkheadConfig(max_concurrent_calls=config.pool_size)
         self.slots = Bulkhead(NAME, cap, listeners=listeners)
         self._authorise, self._change, self._ask = self.guards = [
@@ -94,7 +97,14 @@ class HttpPayments:
 
     async def close_connections(self) -> None:
         """Close every connection."""
-        await self._connections.close()
+        await self.connections.close()
+        await self._looking.close()
+
+    async def look(self) -> None:
+        """Return if the acquirer says that it is ready, by a connection that no payment needs; raises `HttpError`."""
+        answer = await self._looking.send("GET", READINESS, headers={})
+        if answer.status != 200:
+            raise Lost(f"answered {answer.status}")
 
     async def authorise(self, wanted: Authorisation, *, key: str) -> Payment:
         """See the port."""
@@ -179,7 +189,7 @@ class HttpPayments:
         try:
             async with guard.call() as call:
                 headers = {**headers, INTERNAL_TOKEN: self._token(), **deadline.headers()}
-                answer = await self._connections.send(method, path, headers=headers, body=body)
+                answer = await self.connections.send(method, path, headers=headers, body=body)
                 return read(call, answer, shape, ours)
         except Refused as refused:
             raise Unavailable(NAME, retry_after_s=math.ceil(refused.retry_after_s)) from refused

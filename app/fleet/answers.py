@@ -57,7 +57,7 @@ async def haproxy_answers(runtime: RuntimeApi) -> bool:
     return True
 
 
-async def replica_answers(port: int) -> bool:
+async def is_ready(port: int) -> bool:
     """Its readiness says 200."""
     try:
         async with asyncio.timeout(_TIMEOUT_S):

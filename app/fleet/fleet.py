@@ -13,6 +13,7 @@ from app.fleet import answers
 from app.fleet.errors import BalancerSilent, CannotStart, FleetError
 from app.fleet.events import Done, Report
 from app.fleet.haproxy import SOCKET
+from app.fleet.identity import make_key_pair
 from app.fleet.logs import bound, last_words
 from app.fleet.member import Care, Member
 from app.fleet.orphans import end_orphans
@@ -55,6 +56,7 @@ class Fleet:
             ),
         )
         self._replicas = [self._replica(name) for name in options.names]
+        self._services = [self._service(name) for name in options.services]
 
     async def run(self, opened: Callable[[], None]) -> None:
         """Start, stay up until `stop`, and go in order; raises `FleetError` when it cannot start.
@@ -105,12 +107,16 @@ class Fleet:
     def _replica(self, name: str) -> Member:
         command = self._topology.replica_command(name)
         care = Care(
-            answers=partial(answers.replica_answers, self._topology.ports[name]),
+            answers=partial(answers.is_ready, self._topology.ports[name]),
             noted=self._note,
             joins=partial(self._join, name),
             leaves=partial(self._rotation.leave, name),
         )
         return self._member(command, care)
+
+    def _service(self, name: str) -> Member:
+        ready = partial(answers.is_ready, self._topology.ports[name])
+        return self._member(self._topology.service_command(name), Care(answers=ready, noted=self._note))
 
     async def _redis_answers(self) -> bool:
         return await answers.redis_answers(self._topology.redis.url)
@@ -129,18 +135,22 @@ class Fleet:
             statistics_url=self._topology.statistics_url,
             redis_url=self._topology.redis.url,
             database_url=self._topology.database_url,
+            services=list(self._options.services),
             session_url=settings.session_url,
             session_also_accept=settings.session_also_accept,
             ports=dict(self._topology.ports),
             processes={name: it for name, it in self._record.processes.items() if name in wanted},
         )
+        if self._options.services:
+            await asyncio.to_thread(make_key_pair, self._options.state)
         self._note_phase("starting")
 
     async def _start(self) -> None:
         await _together(self._start_database(), self._bring_up(self._redis))
         for command in self._topology.preparation_commands():
             await self._prepare(command)
-        await _together(*(self._bring_up(member) for member in [self._haproxy, *self._replicas]))
+        beside = [self._haproxy, *self._services, *self._replicas]
+        await _together(*(self._bring_up(member) for member in beside))
         self._keepers.append(asyncio.create_task(self._bound_logs()))
         await self._rotation.all_up(self._options.names, self._report, within=_INTO_ROTATION)
 
@@ -189,15 +199,20 @@ class Fleet:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
-        retiring = asyncio.ensure_future(_together(*(self._retire(replica) for replica in self._replicas)))
+        retiring = asyncio.ensure_future(self._retire_all())
         hurrying = asyncio.ensure_future(self._hurry.wait())
         await asyncio.wait([retiring, hurrying], return_when=asyncio.FIRST_COMPLETED)
         hurrying.cancel()
-        for replica in self._replicas if self._hurry.is_set() else []:
-            replica.kill()
+        for member in [*self._replicas, *self._services] if self._hurry.is_set() else []:
+            member.kill()
         await retiring
         for member in [self._haproxy, self._redis, *([self._database] if self._database else [])]:
             await member.stop()
+
+    async def _retire_all(self) -> None:
+        """Services go when nobody is left who might ask them."""
+        await _together(*(self._retire(replica) for replica in self._replicas))
+        await _together(*(service.stop() for service in self._services))
 
     async def _retire(self, replica: Member) -> None:
         """Nothing new for it, what it has finishes, then it goes."""
@@ -228,6 +243,7 @@ class Fleet:
             *([self._database] if self._database else []),
             self._redis,
             self._haproxy,
+            *self._services,
             *self._replicas,
         ]
 

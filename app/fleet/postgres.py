@@ -58,7 +58,7 @@ class PostgresServer:
             "listen_addresses": "127.0.0.1",
             "port": str(self.port),
             "unix_socket_directories": "",
-            "max_connections": "200",
+            "max_connections": "300",
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return self._as_server(["postgres", "-D", str(self.data), *options, *more])

@@ -34,6 +34,7 @@ class FleetRecord(BaseModel):
     statistics_url: str = ""
     redis_url: str | None = None
     database_url: str = ""
+    services: list[str] = []
     session_url: str = ""
     session_also_accept: str | None = None
     ports: dict[str, int] = {}
@@ -54,6 +55,10 @@ class FleetRecord(BaseModel):
     def save(self, file: Path) -> None:
         """Replace the file."""
         write_privately(file, self.model_dump_json(indent=1))
+
+    def service_url(self, name: str) -> str:
+        """Where a service of the fleet is."""
+        return f"http://127.0.0.1:{self.ports[name]}"
 
     def replicas(self) -> list[str]:
         """The names of the replicas, in order."""

@@ -10,7 +10,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -60,7 +60,8 @@ class StateDirectory:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise AlreadyRunning(
-                    f"a fleet already runs in {self.path}; see it with `chopho status`, end it with `chopho down`, "
+                    f"a fleet already runs in {self.path}; "
+                    f"see it with `chopho status --state {self.path}`, end it with `chopho down --state {self.path}`, "
                     "or give another --state and --port"
                 ) from error
             yield
@@ -84,22 +85,30 @@ class StateDirectory:
         if socket.parent != self.path:
             socket.parent.rmdir()
 
+    @property
+    def identity_key(self) -> Path:
+        """The private key of the shop's internal tokens; see `app.fleet.identity`."""
+        return self.path / "identity.key"
+
+    @property
+    def identity_public_key(self) -> Path:
+        """What the services verify them with."""
+        return self.path / "identity.pub"
+
     def secrets(self) -> Secrets:
-        """The secrets of this fleet, made once."""
+        """The secrets of this fleet, each made once."""
         file = self.path / "secrets.json"
         try:
-            return Secrets(**json.loads(file.read_text()))
-        except FileNotFoundError:
-            made = Secrets(session_key=secrets.token_urlsafe(48), database_password=secrets.token_urlsafe(24))
-            write_privately(
-                file,
-                json.dumps({"session_key": made.session_key, "database_password": made.database_password}),
-            )
-            return made
+            known: dict[str, str] = json.loads(file.read_text()) if file.exists() else _new_secrets()
+            # Fleets of an older version had none.
+            found = Secrets(**{"faults_token": secrets.token_urlsafe(24), **known})
         except (ValueError, TypeError) as error:
             raise StateUnusable(
                 f"{file} cannot be read as secrets; mend it, or remove {self.path}"
             ) from error
+        if not file.exists() or "faults_token" not in known:
+            write_privately(file, json.dumps(asdict(found)))
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +117,11 @@ class Secrets:
 
     session_key: str
     database_password: str
+    faults_token: str
+
+
+def _new_secrets() -> dict[str, str]:
+    return {"session_key": secrets.token_urlsafe(48), "database_password": secrets.token_urlsafe(24)}
 
 
 def write_privately(file: Path, text: str) -> None:

@@ -27,7 +27,7 @@ class ReplicaStatus(BaseModel):
 
 
 class ServiceStatus(BaseModel):
-    """One downstream service."""
+    """One service around the shop; `pid` is None while it has no process."""
 
     name: str
     url: str
@@ -75,7 +75,10 @@ async def status_of(state: StateDirectory) -> FleetStatus:
         state=state.path,
         logs=state.logs,
         replicas=[_replica(name, record, servers.get(name)) for name in record.replicas()],
-        services=[],
+        services=[
+            ServiceStatus(name=name, url=record.service_url(name), pid=_pid(record, name))
+            for name in record.services
+        ],
         redis=ServerStatus(url=record.redis_url, pid=_pid(record, "redis")),
         database=ServerStatus(url=record.database_url, pid=_pid(record, "postgres")),
         haproxy=HaproxyStatus(

@@ -18,7 +18,9 @@ from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
 from app.fleet.runtime import SLOTS
 from app.fleet.state import StateDirectory
-from app.settings import Settings, read
+from app.settings import PaymentsServiceSettings, Settings, read
+
+PAYMENTS: Final = "payments"
 
 _OURSELVES: Final = (sys.executable, "-m", "app")
 # After its grace a replica closes its pools.
@@ -30,8 +32,9 @@ class FleetOptions:
     """What the operator wants.
 
     `session_url` and `database_url` name servers of somebody else's; None: the fleet brings its own.
-    `replica` is the command of one replica, to which ``--host … --port …`` is added; `preparation` the
-    commands that must have succeeded before the first replica starts.
+    `replica` is the command of one replica, to which ``--host … --port …`` is added; `services` are those
+    of the services around the shop, by name, likewise; `preparation` the commands that must have succeeded
+    before the first replica starts.
     """
 
     state: StateDirectory
@@ -41,6 +44,9 @@ class FleetOptions:
     database_url: str | None = None
     programs: Programs = field(default_factory=Programs)
     replica: Sequence[str] = (*_OURSELVES, "serve", "shop")
+    services: Mapping[str, Sequence[str]] = field(
+        default_factory=lambda: {PAYMENTS: (*_OURSELVES, "serve", PAYMENTS)}
+    )
     preparation: Sequence[Sequence[str]] = ((*_OURSELVES, "migrate", "--sample-data"),)
 
     def __post_init__(self) -> None:
@@ -55,7 +61,7 @@ class FleetOptions:
     @property
     def needed_ports(self) -> Sequence[str]:
         """What listens on a port of its own, besides the shop's door."""
-        return ["redis", "postgres", "statistics", *self.names]
+        return ["redis", "postgres", "statistics", *self.services, *self.names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,24 @@ class Topology:
             stop_timeout=self.shop_settings().shutdown_grace + _CLOSING,
         )
 
+    def service_command(self, name: str) -> Command:
+        """SIGQUIT: it goes after the replicas, so nobody is left who would have to notice."""
+        return Command(
+            name=name,
+            argv=[*self.options.services[name], "--host", "127.0.0.1", "--port", str(self.ports[name])],
+            environment=self.service_settings(),
+            port=self.ports[name],
+            stop_signal=signal.SIGQUIT,
+            stop_timeout=read(
+                PaymentsServiceSettings, {**os.environ, **self.service_settings()}
+            ).shutdown_grace
+            + _CLOSING,
+        )
+
+    def service_url(self, name: str) -> str:
+        """Where a service is."""
+        return f"http://127.0.0.1:{self.ports[name]}"
+
     def preparation_commands(self) -> Sequence[Command]:
         """What runs to its end before the first replica."""
         return [
@@ -169,5 +193,23 @@ class Topology:
             "CHOPHO_TRUSTED_PROXIES": "127.0.0.1/32",
             # One machine is every client: limits by address would hit the operator's own load tests.
             "CHOPHO_RATE_LIMIT": "off",
+            "PYTHONUNBUFFERED": "1",
+            **self._downstream(),
+        }
+
+    def _downstream(self) -> Mapping[str, str]:
+        if PAYMENTS not in self.options.services:
+            return {}
+        return {
+            "CHOPHO_PAYMENTS_URL": self.service_url(PAYMENTS),
+            "CHOPHO_IDENTITY_KEY": str(self.options.state.identity_key),
+        }
+
+    def service_settings(self) -> Mapping[str, str]:
+        """The settings of every service in this fleet; others in the operator's environment pass through."""
+        return {
+            "CHOPHO_DATABASE_URL": self.database_url,
+            "CHOPHO_IDENTITY_PUBLIC_KEY": str(self.options.state.identity_public_key),
+            "CHOPHO_FAULTS_TOKEN": self.options.state.secrets().faults_token,
             "PYTHONUNBUFFERED": "1",
         }

@@ -28,6 +28,8 @@ EXIT_STARTUP_FAILED: Final = 3
 EXIT_FORCED: Final = 1
 # A request that was cut gets this long to unwind before the pools it holds are closed under it.
 _UNWIND: Final = timedelta(seconds=2)
+# Closing pools takes milliseconds; what waits for a dead server is not worth more.
+_CLOSING: Final = timedelta(seconds=10)
 
 
 def serve(app: ASGIApp, lifecycle: Lifecycle, *, host: str, port: int) -> int:
@@ -76,8 +78,16 @@ class Server:
                     await self._serve()
             finally:
                 self._lifecycle.stop()
-                await self._lifespan.shutdown()
+                await self._close()
         return EXIT_FORCED if self._forced.is_set() else 0
+
+    async def _close(self) -> None:
+        """End the lifespan; one that hangs is left, since everybody was answered."""
+        try:
+            async with asyncio.timeout(_CLOSING.total_seconds()):
+                await self._lifespan.shutdown()
+        except TimeoutError:
+            _log.error("the lifespan did not end within %g s", _CLOSING.total_seconds())
 
     async def _serve(self) -> None:
         """Listen, drain, close."""

@@ -19,7 +19,7 @@ from app.observability.health import Check, Components
 from app.observability.logs import logging_to
 from app.observability.observability import Observability, ObservabilityConfig
 from app.observability.requests import RequestLog
-from app.observability.sources import database_pool, redis_pool
+from app.observability.sources import database_pool, http_pool, redis_pool
 from app.observability.writer import LineWriter
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "RequestLog",
     "Usage",
     "database_pool",
+    "http_pool",
     "in_background",
     "logging_to",
     "redis_pool",

@@ -9,6 +9,7 @@ from redis.observability.attributes import DB_CLIENT_CONNECTION_STATE
 from sqlalchemy import Engine, event
 from sqlalchemy.pool import QueuePool
 
+from app.clients.http import Connections
 from app.observability.compartments import Compartment, Usage
 from app.observability.meter import Meter
 from app.observability.writer import LineWriter
@@ -23,10 +24,11 @@ def database_pool(name: str, database: Database, *, shared_by: Sequence[str], di
     event.listen(engine, "checkin", lambda *_: meter.give())
 
     def usage() -> Usage:
-        held, in_use = meter.holding(), _pool(engine).checkedout()
+        held, pool = meter.holding(), _pool(engine)
+        # A call whose connection is still being made has its place all the same.
         return Usage(
-            in_use=in_use,
-            waiting=max(0, database.running - in_use),
+            in_use=max(pool.checkedout(), min(database.running, pool.size())),
+            waiting=max(0, database.running - pool.size()),
             holding_s=held.mean_s,
             rate_per_s=held.rate_per_s,
         )
@@ -59,6 +61,22 @@ def redis_pool(name: str, pool: ConnectionPool, *, shared_by: Sequence[str], die
         shared_by=tuple(shared_by),
         dies=dies,
         usage=usage,
+    )
+
+
+def http_pool(name: str, connections: Connections, *, shared_by: Sequence[str], dies: str) -> Compartment:
+    """The connections to one downstream."""
+    places, meter = connections.places, Meter()
+    places.watch(taken=meter.take, given=meter.give)
+
+    def usage() -> Usage:
+        held = meter.holding()
+        return Usage(
+            in_use=places.in_use, waiting=places.waiting, holding_s=held.mean_s, rate_per_s=held.rate_per_s
+        )
+
+    return Compartment(
+        name=name, kind="pool", size=places.size, shared_by=tuple(shared_by), dies=dies, usage=usage
     )
 
 

@@ -179,21 +179,28 @@ class LogIn:
     async def __call__(self, *, email: str, password: str, client: str) -> Admission:
         """Who it is; raises `BadCredentials`, `TooManyAttempts`. `client` is the caller's address."""
         key = email_key(email)
+        await self.attempts.check(key or email, client)
+        admission = await self._recognised(key, password)
+        if admission is None:
+            await self.attempts.failed(key or email, client)
+            raise BadCredentials("unknown e-mail or wrong password")
+        return admission
+
+    async def _recognised(self, key: str | None, password: str) -> Admission | None:
+        """The account of both; what could never be registered is not worth a hash or a query."""
         try:
             password = checked_password(password)
         except Invalid:
-            key = None
-        if key is None:  # what could never be registered is not worth a hash or a query
-            raise BadCredentials("unknown e-mail or wrong password")
-        await self.attempts.check(key, client)
+            return None
+        if key is None:
+            return None
         known, _ = await self.accounts.credentials(key) or (None, None)
         # The date comes before the hash is read: a change of the password that this log-in does not see is later.
         epoch = await self.epochs.of(key if known is None else known.id)
         account, hashed = await self.accounts.credentials(key) or (None, None)
         genuine = await self.passwords.verify(password, hashed)
         if account is None or hashed is None or not genuine:
-            await self.attempts.failed(key, client)
-            raise BadCredentials("unknown e-mail or wrong password")
+            return None
         if self.passwords.outdated(hashed):
             await self._rehash(account, password, hashed)
         return Admission(account=account, epoch=epoch)

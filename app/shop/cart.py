@@ -9,6 +9,17 @@ from typing import Final, Protocol
 from app.shop.catalog import Offer, Picture, Sku
 from app.shop.errors import CartLimit, Invalid, NotFound, OutOfStock
 
+
+class PriceList(Protocol):
+    """Names and prices that may be a little old, and can be told that they are."""
+
+    async def __call__(self, skus: Iterable[Sku], /) -> Mapping[Sku, Offer]:
+        """The offers of those SKUs that the shop sells."""
+
+    def forget(self, skus: Iterable[Sku]) -> None:
+        """Look these up anew when they are asked for next."""
+
+
 Offers = Callable[[Iterable[Sku]], Awaitable[Mapping[Sku, Offer]]]
 """Where names and prices are looked up: the catalogue, or a snapshot of it at most 2 s old."""
 

@@ -9,8 +9,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from app.shop.cart import Cart, CartLines
-from app.shop.errors import CartEmpty, CartOrdered, Invalid, PaymentRefused, Unavailable
+from app.shop.cart import Cart, CartLines, PriceList
+from app.shop.errors import (
+    CartEmpty,
+    CartOrdered,
+    Invalid,
+    OutOfStock,
+    PaymentRefused,
+    TotalChanged,
+    Unavailable,
+)
 from app.shop.money import MOST
 from app.shop.orders import Order, OrderRequest, Orders, Shipping
 from app.shop.text import clean
@@ -31,6 +39,7 @@ class PlaceOrder:
     """
 
     orders: Orders
+    offers: PriceList
 
     async def __call__(
         self, cart: Cart, *, account_id: str, key: str, shipping: Shipping, payment: str, expected_total: int
@@ -48,6 +57,10 @@ class PlaceOrder:
                 )
             except CartOrdered as ordered:
                 await self._mend(cart, account_id, ordered.order_id)
+                raise
+            except (TotalChanged, OutOfStock):
+                # What the shopper is shown next is what they will be asked to confirm.
+                self.offers.forget(lines.quantities)
                 raise
         await _settle(cart, order)
         return order
@@ -74,11 +87,15 @@ class PlaceOrder:
             raise Invalid("expected_total", "is not an amount of the shop", code="total_invalid")
         if lines.cart_id is None or not lines.quantities:
             raise await self._nothing_to_order(account_id, lines)
+        sold = await self.offers(lines.quantities)
+        quantities = {sku: quantity for sku, quantity in lines.quantities.items() if sku in sold}
+        if not quantities:
+            raise CartEmpty("the shop sells nothing of this cart any more")
         return await self.orders.place(
             OrderRequest(
                 account_id=account_id,
                 cart_id=lines.cart_id,
-                quantities=dict(lines.quantities),
+                quantities=quantities,
                 expected_total=expected_total,
                 shipping=shipping,
                 payment=payment,

@@ -7,6 +7,7 @@ meanwhile. Whatever keeps the database from answering in time becomes `Unavailab
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,12 +23,17 @@ from app.shop.errors import Unavailable
 
 T = TypeVar("T")
 
+_log = logging.getLogger(__name__)
+
 AnyRow: TypeAlias = Row[*tuple[Any, ...]]
 AnySelect: TypeAlias = Select[*tuple[Any, ...]]
 """A statement and its rows, where the columns are known by name and not by type."""
 
 CONTENDED: Final = frozenset({"40001", "40P01"})
 """Serialisation failure and deadlock: PostgreSQL undid one of two transactions, which may just try again."""
+
+BEHIND: Final = frozenset({"42P01", "42703"})
+"""No such table, no such column: the migrations of this version have not run yet."""
 
 TRIES: Final = 4
 """Of a contended transaction. Locks are taken in one order everywhere, so even a second try is rare."""
@@ -44,7 +50,7 @@ class DatabaseConfig:
 
     url: str
     pool_size: int = 10
-    pool_wait_s: float = 0.75
+    pool_wait_s: float = 1.5
     connect_timeout_s: int = 2  # libpq takes whole seconds, and no fewer than 2
     statement_timeout_s: float = 2.0
     lock_timeout_s: float = 1.5
@@ -208,6 +214,9 @@ def _is_away(failure: DBAPIError) -> bool:
 
     PostgreSQL's internal errors are among them: a standby that refuses to write, a session it ended.
     """
+    if getattr(failure.orig, "sqlstate", None) in BEHIND:
+        _log.error("the database lacks what this version needs: run chopho migrate (%s)", failure.orig)
+        return True
     return failure.connection_invalidated or isinstance(
         failure, OperationalError | InterfaceError | InternalError
     )

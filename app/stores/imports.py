@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -13,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.catalog import Picture
+from app.shop.errors import Unavailable
 from app.shop.importing import (
     ImportedProduct,
     ImportedVariant,
@@ -40,6 +42,7 @@ def patient(url: str) -> DatabaseConfig:
     return DatabaseConfig(
         url=url,
         pool_size=1,
+        statement_timeout_s=_LONG_S,
         lock_timeout_s=30.0,
         idle_in_transaction_timeout_s=_LONG_S,
         answer_within_s=_LONG_S,
@@ -71,7 +74,8 @@ class SqlImports:
 
         kept = await self.database.transaction(work)
         if kept.added or kept.changed:
-            await self.database.maintain(text(staging.UPKEEP))
+            with suppress(Unavailable):  # it is kept all the same, and autovacuum comes by later
+                await self.database.maintain(text(staging.UPKEEP))
         return kept
 
     async def everything(self) -> AsyncIterator[ImportedProduct]:

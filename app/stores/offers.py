@@ -70,6 +70,11 @@ class OffersSnapshot:
                 found[sku] = offers[sku]
         return found
 
+    def forget(self, skus: Iterable[Sku]) -> None:
+        """Look these up anew when they are asked for next."""
+        for sku in skus:
+            self._entries.pop(sku, None)
+
     def _ask(self, sku: Sku) -> asyncio.Task[Mapping[Sku, Offer]]:
         """The query that is on its way with this SKU, or else the next one."""
         running = self._reading

@@ -15,12 +15,13 @@ from typing import Final
 from app.sessions import Changes, Refused, Session, SessionEnded, Step, StoreUnavailable
 from app.shop.cart import LINES_LIMIT, CartLines
 from app.shop.catalog import Sku
-from app.shop.errors import CartLimit, Unavailable
+from app.shop.errors import CartLimit, KeyReused, Unavailable
 
 _LINE: Final = "cart:"
 _ID: Final = "cart-id"
 _SETTLED: Final = "cart-settled"
 _ONCE: Final = "cart+"
+_TOLD: Final = 2**16
 
 _ONCE_MOST: Final = 8
 """Adds that a session remembers: browsers send again at once, people after a look; each costs some 27 bytes."""
@@ -57,9 +58,12 @@ class SessionCart:
         line = _LINE + sku
         mark = None if once is None else _ONCE + _digest(once)
         marks = await self._marks()
+        told = _digest_number(f"{sku} {quantity}")
+        if mark is not None and marks.get(mark, told) % _TOLD != told:
+            raise KeyReused("this idempotency key belongs to another request")
         if mark not in marks:
             await self._has_room(sku)
-            changes = _remembering(mark, marks, int(self.clock()))
+            changes = _remembering(mark, marks, int(self.clock()) * _TOLD + told)
             changes = replace(changes, add={line: Step(by=quantity, high=at_most)}, default=_fresh_id())
             try:
                 return (await self._change(sku, at_most, changes))[line]
@@ -69,7 +73,7 @@ class SessionCart:
         return (await self.read()).quantities.get(sku, 0)
 
     async def _marks(self) -> Mapping[str, int]:
-        """The adds that were marked as one, and when."""
+        """The adds that were marked as one: when, in seconds, and what was told, in one number."""
         with _unavailable():
             marks = await self.session.items(_ONCE)
         return {name: at for name, at in marks.items() if isinstance(at, int)}
@@ -120,19 +124,24 @@ class SessionCart:
             raise CartLimit(sku, at_most=at_most if refused.field == _LINE + sku else 0) from refused
 
 
-def _remembering(mark: str | None, marks: Mapping[str, int], now: int) -> Changes:
+def _remembering(mark: str | None, marks: Mapping[str, int], number: int) -> Changes:
     """Mark an add as done, only if nobody else does; the oldest marks go."""
     if mark is None:
         return Changes()
     newest_first = sorted(marks, key=lambda name: marks[name], reverse=True)
     return Changes(
-        expect={mark: None}, put={mark: b"%d" % now}, drop=frozenset(newest_first[_ONCE_MOST - 1 :])
+        expect={mark: None}, put={mark: b"%d" % number}, drop=frozenset(newest_first[_ONCE_MOST - 1 :])
     )
 
 
 def _digest(once: str) -> str:
     """Eight characters tell eight adds apart."""
     return base64.urlsafe_b64encode(hashlib.sha256(once.encode()).digest()[:6]).decode()
+
+
+def _digest_number(told: str) -> int:
+    """What was asked under a key, as short as tells a mistake."""
+    return int.from_bytes(hashlib.sha256(told.encode()).digest()[:2], "big")
 
 
 def _fresh_id() -> dict[str, bytes]:

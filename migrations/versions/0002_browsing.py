@@ -112,9 +112,10 @@ def _columns() -> None:
 
 
 def _widths() -> None:
-    """Keep rows narrow: a search that finds a third of all products reads a third of the table's rows.
+    """Keep long rows narrow: a search that finds a third of all products reads a third of the table's rows.
 
-    What a list sorts and ranks by stays in the row; what only a product's own page shows moves out of it.
+    Once a description makes a row longer than 2 KB, what only the product's own page shows moves out of it,
+    and what a list sorts and ranks by stays.
     """
     for column in ("slug", "name", "search", "sort_key", "head_words"):
         op.execute(f"ALTER TABLE products ALTER COLUMN {column} SET STORAGE MAIN")

@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--haproxy", type=Path)
     parser.add_argument("--with-postgres", action="store_true")
     parser.add_argument("--count-in", type=Path)
+    parser.add_argument("--service", help="The command of a service called payments; default: none.")
     parser.add_argument("--replica", nargs=argparse.REMAINDER)
     given = parser.parse_args()
     counting = ["--count-in", str(given.count_in)] if given.count_in else []
@@ -33,6 +34,7 @@ def main() -> int:
         database_url=None if given.with_postgres else "postgresql+psycopg://nobody@127.0.0.1:1/none",
         programs=Programs(haproxy=given.haproxy),
         replica=given.replica or [sys.executable, "-m", "tests.apps.shop_stub", *counting],
+        services={"payments": given.service.split()} if given.service else {},
         preparation=[],
     )
     try:

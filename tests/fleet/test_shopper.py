@@ -37,12 +37,14 @@ async def registered(browser: httpx.AsyncClient) -> str:
     return email
 
 
-async def in_stock(browser: httpx.AsyncClient, *, least: int) -> str:
-    """The SKU of a variant with at least that many units."""
+async def in_stock(browser: httpx.AsyncClient, *, least: int, besides: str = "") -> str:
+    """The SKU of a variant with at least that many units, of another product than the one besides."""
     page = (await browser.get("/api/v1/products", params={"page_size": 50})).json()
     for item in page["items"]:
         product = (await browser.get(f"/api/v1/products/{item['slug']}")).json()
         for variant in product["variants"]:
+            if besides in [one["sku"] for one in product["variants"]]:
+                break
             if variant["stock"] >= least:
                 return str(variant["sku"])
     pytest.fail(f"no variant has {least} units")
@@ -203,3 +205,48 @@ async def test_forty_buyers_of_the_last_five_units_make_five_orders(
     finally:
         for buyer in buyers:
             await buyer.aclose()
+
+
+async def test_a_changed_price_is_shown_before_it_is_asked_for_again(
+    browser: httpx.AsyncClient, shop_fleet: dict[str, Any]
+) -> None:
+    await registered(browser)
+    sku = await in_stock(browser, least=20)
+    await add(browser, sku, 2)
+    form = (await browser.get("/thanh-toan")).text
+    hidden = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', form))
+    plain = make_url(shop_fleet["database"]["url"]).set(drivername="postgresql")
+    with psycopg.connect(plain.render_as_string(hide_password=False), autocommit=True) as shop:
+        shop.execute("UPDATE variants SET price = price + 1000 WHERE sku = %s", (sku,))
+    refused = await browser.post("/thanh-toan", data={**hidden, **SHIPPING, "payment": "cod"})
+    assert refused.status_code == 409
+    shown = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', refused.text))
+    assert int(shown["expected_total"]) == int(hidden["expected_total"]) + 2000
+    confirmed = await browser.post("/thanh-toan", data={**shown, **SHIPPING, "payment": "cod"})
+    assert confirmed.status_code == 303
+    assert (await browser.get("/api/v1/orders")).json()["items"][0]["total"] == int(shown["expected_total"])
+
+
+async def test_a_product_that_is_no_longer_sold_does_not_hold_up_the_rest(
+    browser: httpx.AsyncClient, shop_fleet: dict[str, Any]
+) -> None:
+    await registered(browser)
+    kept = await in_stock(browser, least=20)
+    gone = await in_stock(browser, least=20, besides=kept)
+    await add(browser, kept)
+    await add(browser, gone)
+    hide = "UPDATE products SET visible = %s FROM variants WHERE product_id = products.id AND sku = %s"
+    plain = make_url(shop_fleet["database"]["url"]).set(drivername="postgresql")
+    with psycopg.connect(plain.render_as_string(hide_password=False), autocommit=True) as shop:
+        shop.execute(hide, (False, gone))
+        try:
+            await asyncio.sleep(2.1)  # names and prices are at most 2 s old
+            cart = (await browser.get("/api/v1/cart")).json()
+            assert ([line["sku"] for line in cart["lines"]], cart["gone"]) == ([kept], [gone])
+            made = await order(browser, secrets.token_hex())
+            assert made.status_code == 201
+            assert [line["sku"] for line in made.json()["lines"]] == [kept]
+            for page in ("/gio-hang", "/thanh-toan", "/don-hang", "/"):
+                assert (await browser.get(page, follow_redirects=True)).status_code == 200
+        finally:
+            shop.execute(hide, (True, gone))

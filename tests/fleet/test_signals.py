@@ -152,7 +152,16 @@ def test_logs_are_followed(make_fleet: MakeFleet) -> None:
         str(fleet.state),
     ]
     seen = fleet.state / "seen"
-    with seen.open("wb") as out, subprocess.Popen(words, cwd=ROOT, stdout=out) as following:
+    with (
+        seen.open("wb") as out,
+        # Whoever runs the tests in the background has them ignore Ctrl-C, and so what they start.
+        subprocess.Popen(
+            words,
+            cwd=ROOT,
+            stdout=out,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
+        ) as following,
+    ):
 
         def seen_by_now() -> bool:
             httpx.get(f"{fleet.url}/?followed")

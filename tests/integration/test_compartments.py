@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+import pytest
 import redis.asyncio
 from sqlalchemy import text
 
+from app.fleet.state import write_privately
+from app.identity import new_key
 from app.observability import database_pool, redis_pool
 from app.observability.compartments import row
 from app.settings import Settings, read
 from app.stores.database import Database, DatabaseConfig
 from app.wiring import build
+from tests.conftest import free_port
 
 
 @asynccontextmanager
@@ -56,6 +61,16 @@ async def test_a_redis_pool_shows_the_connections_in_use(redis_url: str) -> None
     await pool.disconnect()
 
 
+async def test_a_call_that_makes_its_connection_waits_for_nobody(empty_database_url: str) -> None:
+    async with database_of(empty_database_url, 2) as database:
+        compartment = database_pool("database", database, shared_by=["pages"], dies="pages")
+        first = asyncio.create_task(database.rows(text("SELECT 1")))
+        await asyncio.sleep(0)
+        connecting = compartment.usage()
+        await first
+    assert (connecting.in_use, connecting.waiting) == (1, 0)
+
+
 async def test_reports_that_fill_their_pool_delay_no_page(redis_url: str, empty_database_url: str) -> None:
     parts = build(settings(redis_url, empty_database_url))
     async with parts.running():
@@ -71,13 +86,19 @@ async def test_reports_that_fill_their_pool_delay_no_page(redis_url: str, empty_
             report.cancel()
 
 
-async def test_every_finite_resource_of_a_replica_is_listed(redis_url: str, empty_database_url: str) -> None:
-    parts = build(settings(redis_url, empty_database_url))
+async def test_every_finite_resource_of_a_replica_is_listed(
+    redis_url: str, empty_database_url: str, tmp_path: Path
+) -> None:
+    key = tmp_path / "identity.key"
+    write_privately(key, new_key().decode())
+    payments = {"PAYMENTS_URL": f"http://127.0.0.1:{free_port()}", "IDENTITY_KEY": str(key)}
+    parts = build(settings(redis_url, empty_database_url, **payments))
     rows = {each["name"]: each for each in parts.observability.compartments.rows()}
 
     assert set(rows) == {
         "event loop",
         "database",
+        "log-in database",
         "background database",
         "session store",
         "attempts Redis",
@@ -85,18 +106,50 @@ async def test_every_finite_resource_of_a_replica_is_listed(redis_url: str, empt
         "hashing",
         "reports",
         "images",
+        "payments",
+        "payments connections",
     }
     assert all(each["shared_by"] and each["dies"] for each in rows.values())
+    assert [breaker.name for breaker in parts.observability.resilience.breakers()] == [
+        "payments.authorise",
+        "payments.change",
+        "payments.ask",
+    ]
+    async with parts.running():
+        await _until(lambda: parts.observability.components.states()["payments"] == "down")
+
+
+async def test_a_replica_without_an_acquirer_starts(redis_url: str, empty_database_url: str) -> None:
+    parts = build(settings(redis_url, empty_database_url))
+    assert parts.payments is None
     async with parts.running():
         pass
 
 
-def settings(redis_url: str, database_url: str) -> Settings:
+@pytest.mark.parametrize("key", ["missing", "open to all"])
+def test_a_key_that_cannot_be_used_is_named(redis_url: str, tmp_path: Path, key: str) -> None:
+    file = tmp_path / "identity.key"
+    if key != "missing":
+        file.write_bytes(new_key())
+        file.chmod(0o644)
+    payments = {"PAYMENTS_URL": "http://127.0.0.1:1", "IDENTITY_KEY": str(file)}
+    with pytest.raises(ValueError, match=r"^CHOPHO_IDENTITY_KEY cannot be used: .*identity\.key"):
+        build(settings(redis_url, "postgresql+psycopg://u@127.0.0.1:1/none", **payments))
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not holds():  # noqa: ASYNC110 -- nobody tells, so we look
+            await asyncio.sleep(0.01)
+
+
+def settings(redis_url: str, database_url: str, **more: str) -> Settings:
     given = {
         "DATABASE_URL": database_url,
         "SESSION_URL": redis_url,
         "REDIS_URL": redis_url,
         "SECRET_KEYS": "a key of the tests that is long enough to sign with",
         "PUBLIC_URL": "http://chopho.example",
+        **more,
     }
     return read(Settings, {f"CHOPHO_{name}": value for name, value in given.items()})

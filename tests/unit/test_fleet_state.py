@@ -10,10 +10,12 @@ from socket import create_server
 import pytest
 
 from app.fleet.errors import AlreadyRunning, PortInUse, StateUnusable
+from app.fleet.identity import make_key_pair
 from app.fleet.logs import bound, follow, last_lines, last_words
 from app.fleet.ports import choose, claim, is_free
 from app.fleet.record import FleetRecord, ProcessRecord, is_replica
-from app.fleet.state import StateDirectory
+from app.fleet.state import StateDirectory, write_privately
+from app.identity import Caller, Issuer, PublicKeys, SigningKey, Verifier
 from tests.conftest import free_port
 
 
@@ -43,6 +45,35 @@ def test_damaged_secrets_are_never_replaced(state: StateDirectory, text: str) ->
     (state.path / "secrets.json").write_text(text)
     with pytest.raises(StateUnusable, match=r"secrets\.json cannot be read"):
         state.secrets()
+
+
+def test_a_secret_that_an_older_fleet_did_not_have_is_added_and_the_others_stay(
+    state: StateDirectory,
+) -> None:
+    (state.path / "secrets.json").write_text('{"session_key": "k", "database_password": "p"}')
+    found = state.secrets()
+    assert (found.session_key, found.database_password, len(found.faults_token) >= 16) == ("k", "p", True)
+    assert state.secrets() == found
+
+
+def test_a_key_pair_is_made_once_and_the_private_half_is_for_its_owner_alone(state: StateDirectory) -> None:
+    make_key_pair(state)
+    first = state.identity_key.read_bytes()
+    make_key_pair(state)
+    assert state.identity_key.read_bytes() == first
+    assert stat.S_IMODE(state.identity_key.stat().st_mode) == 0o600
+    token = Issuer(SigningKey.read(state.identity_key)).issue(
+        Caller(subject="shop", role="service"), audience="payments"
+    )
+    verifier = Verifier(PublicKeys.read(state.identity_public_key), audience="payments")
+    assert verifier.verify(token) == Caller(subject="shop", role="service")
+
+
+def test_a_damaged_key_is_named_and_never_replaced(state: StateDirectory) -> None:
+    write_privately(state.identity_key, "half a key")
+    with pytest.raises(StateUnusable, match=r"identity\.key must hold"):
+        make_key_pair(state)
+    assert state.identity_key.read_text() == "half a key"
 
 
 def test_one_supervisor_holds_a_state_directory(state: StateDirectory) -> None:

@@ -58,6 +58,8 @@ def test_a_missing_required_setting_is_named(name: str) -> None:
         ("CHOPHO_DRAIN_DELAY", "8", "wants a duration"),
         ("CHOPHO_DRAIN_DELAY", "-8s", "wants a duration"),
         ("CHOPHO_SESSION_IDLE_TIMEOUT", "0s", "greater than"),
+        ("CHOPHO_SESSION_ABSOLUTE_TIMEOUT", "5m", "no less than CHOPHO_SESSION_IDLE_TIMEOUT"),
+        ("CHOPHO_SESSION_URL", "bogus://x", "bogus://"),
         ("CHOPHO_SESSION_URL", "mysql://x", "wants a URL beginning with"),
         ("CHOPHO_DATABASE_URL", "sqlite://", "wants a URL beginning with postgresql"),
         ("CHOPHO_TRUSTED_PROXIES", "everyone", "wants comma-separated networks"),
@@ -68,6 +70,9 @@ def test_a_missing_required_setting_is_named(name: str) -> None:
         ("CHOPHO_SECRET_KEYS", "short", "at least 32 bytes"),
         ("CHOPHO_SECRET_KEYS", f"{'a' * 32},{'a' * 32}", "different keys"),
         ("CHOPHO_REPLICA_NAME", "a b\r\n", "match pattern"),
+        ("CHOPHO_PAYMENTS_URL", "127.0.0.1:9000", "wants an origin"),
+        ("CHOPHO_PAYMENTS_POOL_SIZE", "0", "greater than"),
+        ("CHOPHO_PAYMENTS_TIMEOUT", "0s", "greater than"),
     ],
 )
 def test_an_unusable_value_is_refused_in_one_line(name: str, value: str, wants: str) -> None:
@@ -81,9 +86,20 @@ def test_a_secret_is_never_repeated_in_the_message() -> None:
     with pytest.raises(SettingsError) as refused:
         read(Settings, GOOD | {"CHOPHO_SECRET_KEYS": "hunter2"})
     assert "hunter2" not in str(refused.value)
-    with pytest.raises(SettingsError) as refused:
-        read(Settings, GOOD | {"CHOPHO_DATABASE_URL": "mysql://u:hunter2@h/d"})
-    assert "hunter2" not in str(refused.value)
+    for name in ("DATABASE_URL", "SESSION_URL", "SESSION_ALSO_ACCEPT", "REDIS_URL", "CACHE_URL"):
+        with pytest.raises(SettingsError) as refused:
+            read(Settings, GOOD | {f"CHOPHO_{name}": "mysql://u:hunter2@h/d"})
+        assert "hunter2" not in str(refused.value)
+
+
+def test_a_shop_without_an_acquirer_starts_and_one_with_it_needs_a_key() -> None:
+    assert read(Settings, GOOD).payments_url is None
+    given = GOOD | {"CHOPHO_PAYMENTS_URL": "http://127.0.0.1:9000/"}
+    with pytest.raises(SettingsError, match=r"^CHOPHO_IDENTITY_KEY is not set; CHOPHO_PAYMENTS_URL needs it"):
+        read(Settings, given)
+    settings = read(Settings, given | {"CHOPHO_IDENTITY_KEY": "/run/chopho/identity.key"})
+    assert (settings.payments_url, settings.payments_pool_size) == ("http://127.0.0.1:9000", 10)
+    assert settings.payments_timeout == timedelta(seconds=5)
 
 
 def test_a_misspelt_setting_is_refused_with_its_right_name() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from ipaddress import ip_network
@@ -29,6 +29,7 @@ from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.migrations import migrate
+from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.revocations import SessionEpochs, SqlRevocations
@@ -104,6 +105,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             offers: Offers | None = None,
             *,
             cookie_secure: bool = False,
+            keys: Sequence[str] = (KEY,),
             **config: Any,
         ) -> World:
             database = Database(DatabaseConfig(url=database_url, pool_size=5))
@@ -112,7 +114,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             catalog, accounts = SqlCatalog(database=database), SqlAccounts(database=database)
             orders = SqlOrders(database=database)
             sessions = Sessions.from_url(
-                session_url, keys=[KEY], config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
+                session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
             )
             revocations = SqlRevocations(database=database)
             shop = Shop(
@@ -133,7 +135,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
-                place_order=PlaceOrder(orders=orders),
+                place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
             )
             for part in (database, attempts, sessions):
                 stack.push_async_callback(part.close)

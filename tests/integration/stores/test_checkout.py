@@ -14,6 +14,8 @@ from app.sessions import Session, SessionConfig, Sessions
 from app.shop.checkout import PlaceOrder
 from app.shop.errors import OutOfStock, ShopError
 from app.shop.orders import Order, Shipping
+from app.stores.catalog import SqlCatalog
+from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.session_cart import SessionCart
 
@@ -50,7 +52,8 @@ class Browser:
 
 async def buy(orders: SqlOrders, browser: Browser, account: Any, key: str, total: int) -> Order | ShopError:
     try:
-        return await PlaceOrder(orders=orders)(
+        offers = OffersSnapshot(SqlCatalog(database=orders.database).offers)
+        return await PlaceOrder(orders=orders, offers=offers)(
             browser.cart(),
             account_id=account.id,
             key=key,

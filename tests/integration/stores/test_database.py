@@ -102,7 +102,8 @@ async def test_requests_that_leave_let_no_transaction_stay_open(empty_database_u
 
 
 async def test_connections_that_were_ended_cost_no_request(empty_database_url: str) -> None:
-    async with opened(DatabaseConfig(url=empty_database_url, pool_size=5)) as database:
+    config = DatabaseConfig(url=empty_database_url, pool_size=5, pool_wait_s=20, answer_within_s=30)
+    async with opened(config) as database:
         await asyncio.gather(*(database.rows(select(func.pg_sleep(0.1))) for _ in range(5)))
         with outside(empty_database_url) as admin:
             assert count(admin, f"SELECT count(pg_terminate_backend(pid)) {OTHERS}") == 5

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import text
+from sqlalchemy.engine import make_url
 
 from app.shop.catalog import UNCOUNTED, ProductQuery
 from app.shop.errors import OutOfStock
@@ -27,7 +29,7 @@ from app.shop.importing import (
     write_catalogue,
 )
 from app.stores.catalog import SqlCatalog
-from app.stores.database import Database
+from app.stores.database import Database, DatabaseConfig
 from app.stores.imports import SqlImports, patient
 from app.stores.orders import SqlOrders
 from app.stores.sample.goods import sample_products
@@ -171,6 +173,19 @@ class TestAllOrNothing:
         swapped = [replace(ao, variants=mu.variants), replace(mu, variants=ao.variants)]
         await imports.keep(lambda: swapped)
         assert await everything(imports) == swapped
+
+
+async def test_an_import_is_kept_also_when_the_tables_cannot_be_tidied_afterwards(
+    database_url: str, imports: SqlImports
+) -> None:
+    impatient = Database(DatabaseConfig(url=database_url, lock_timeout_s=0.2, answer_within_s=30))
+    plain = make_url(database_url).set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(plain) as other:
+        other.execute("LOCK TABLE product_pictures IN SHARE UPDATE EXCLUSIVE MODE")
+        kept = await SqlImports(database=impatient).keep(lambda: [shirt()])
+    await impatient.close()
+    assert kept.added == 1
+    assert await everything(imports) == [shirt()]
 
 
 class TestChanges:

@@ -11,7 +11,7 @@ import pytest
 
 from app.sessions import Session, SessionConfig, SessionEnded, Sessions
 from app.shop.cart import LINES_LIMIT, Cart, CartLines
-from app.shop.errors import CartLimit, Unavailable
+from app.shop.errors import CartLimit, KeyReused, Unavailable
 from app.stores.session_cart import SessionCart
 
 Browser = Callable[[], Session]
@@ -177,6 +177,14 @@ async def test_an_add_that_is_sent_again_counts_once(browser: Browser) -> None:
     assert await SessionCart(browser()).add("A", 2, at_most=9, once="key") == 2
     assert await SessionCart(browser()).add("A", 2, at_most=9, once="key") == 2
     assert await SessionCart(browser()).add("A", 2, at_most=9, once="another") == 4
+
+
+async def test_a_key_that_comes_with_another_add_is_refused(browser: Browser) -> None:
+    await SessionCart(browser()).add("A", 1, at_most=9, once="key")
+    for sku, quantity in (("A", 2), ("B", 1)):
+        with pytest.raises(KeyReused):
+            await SessionCart(browser()).add(sku, quantity, at_most=9, once="key")
+    assert (await SessionCart(browser()).read()).quantities == {"A": 1}
 
 
 async def test_one_add_sent_ten_times_at_once_counts_once(browser: Browser) -> None:

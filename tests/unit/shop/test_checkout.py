@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import pytest
 
 from app.shop.cart import CartLines
-from app.shop.catalog import Sku
+from app.shop.catalog import Offer, Sku
 from app.shop.checkout import PlaceOrder, checked_shipping
-from app.shop.errors import CartEmpty, CartOrdered, Invalid, KeyReused, PaymentRefused, ShopError, Unavailable
+from app.shop.errors import (
+    CartEmpty,
+    CartOrdered,
+    Invalid,
+    KeyReused,
+    PaymentRefused,
+    ShopError,
+    TotalChanged,
+    Unavailable,
+)
 from app.shop.orders import Order, OrderLine, OrderRequest, Shipping
 from app.shop.paging import Page
 
@@ -71,6 +80,10 @@ class HeapOrders:
         ordered = await self.by_cart(request.account_id, request.cart_id)
         if ordered is not None:
             raise CartOrdered(ordered.id)
+        if request.expected_total != 1000 * sum(request.quantities.values()):
+            raise TotalChanged(
+                expected=request.expected_total, actual=1000 * sum(request.quantities.values())
+            )
         order = made_of(request, f"order-{len(self.made)}")
         self.made.append(order)
         self.keys[request.account_id, request.key] = (request.fingerprint, order)
@@ -84,6 +97,24 @@ class HeapOrders:
 
     async def page(self, account_id: str, *, page: int, page_size: int) -> Page[Order]:
         raise NotImplementedError
+
+
+@dataclass
+class HeapPrices:
+    """A price list that knows all but what was withdrawn."""
+
+    withdrawn: set[Sku] = field(default_factory=set)
+    forgotten: list[Sku] = field(default_factory=list)
+
+    async def __call__(self, skus: Iterable[Sku]) -> Mapping[Sku, Offer]:
+        return {
+            sku: Offer(sku=sku, slug=sku, name=sku, price=1000, stock=9)
+            for sku in skus
+            if sku not in self.withdrawn
+        }
+
+    def forget(self, skus: Iterable[Sku]) -> None:
+        self.forgotten += skus
 
 
 def made_of(request: OrderRequest, order_id: str) -> Order:
@@ -114,9 +145,11 @@ def cart() -> HeapCart:
     return HeapCart({"A": 2})
 
 
-async def buy(orders: HeapOrders, cart: HeapCart, **other: str | int) -> Order:
+async def buy(
+    orders: HeapOrders, cart: HeapCart, prices: HeapPrices | None = None, /, **other: str | int
+) -> Order:
     told: Mapping[str, str | int] = {"key": "k", "payment": "cod", "total": 2000, **other}
-    return await PlaceOrder(orders=orders)(
+    return await PlaceOrder(orders=orders, offers=prices or HeapPrices())(
         cart,
         account_id="me",
         key=str(told["key"]),
@@ -257,3 +290,18 @@ def test_a_parcel_needs_a_name_and_an_address(what: str, text: str) -> None:
     with pytest.raises(Invalid) as refused:
         checked_shipping(replace(SHIPPING, **{what: text}))
     assert refused.value.field == f"shipping.{what}"
+
+
+async def test_what_the_shop_no_longer_sells_is_left_out_of_the_order(orders: HeapOrders) -> None:
+    cart = HeapCart({"A": 2, "GONE": 1})
+    order = await buy(orders, cart, HeapPrices(withdrawn={"GONE"}))
+    assert [line.sku for line in order.lines] == ["A"]
+    with pytest.raises(CartEmpty):
+        await buy(orders, HeapCart({"GONE": 1}, filling=9), HeapPrices(withdrawn={"GONE"}), key="other")
+
+
+async def test_after_a_changed_total_prices_are_looked_up_anew(orders: HeapOrders, cart: HeapCart) -> None:
+    prices = HeapPrices()
+    with pytest.raises(TotalChanged):
+        await buy(orders, cart, prices, total=1)
+    assert prices.forgotten == ["A"]

@@ -1,0 +1,21 @@
+"""The only reader of the environment: checked once at the start, handed out as typed values."""
+
+from __future__ import annotations
+
+from app.settings.environment import SettingsError, read
+from app.settings.fields import PREFIX, Duration
+from app.settings.fleet import FleetSettings
+from app.settings.services import PaymentsServiceSettings, ServiceSettings
+from app.settings.shop import MigrationSettings, Settings
+
+__all__ = [
+    "PREFIX",
+    "Duration",
+    "FleetSettings",
+    "MigrationSettings",
+    "PaymentsServiceSettings",
+    "ServiceSettings",
+    "Settings",
+    "SettingsError",
+    "read",
+]

@@ -1,0 +1,102 @@
+"""What a setting may look like in the environment, and the type it arrives as."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+
+PREFIX: Final = "CHOPHO_"
+
+Network = IPv4Network | IPv6Network
+
+_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+_NAME: Final = re.compile(r"[a-z0-9-]{1,40}", re.ASCII)
+_UNITS_S: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_SESSION_SCHEMES: Final = frozenset(
+    {"memory"}
+    | {
+        f"{tokens}{scheme}"
+        for tokens in ("", "jwt+")
+        for scheme in ("redis", "rediss", "redis+sentinel", "redis+cluster")
+    }
+)
+
+
+class Environment(BaseModel):
+    """What one kind of process reads."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+def _duration(given: object) -> object:
+    if not isinstance(given, str):
+        return given
+    found = _DURATION.fullmatch(given.strip())
+    if found is None:
+        raise ValueError("wants a duration such as 500ms, 8s, 30m or 12h")
+    return timedelta(seconds=float(found[1]) * _UNITS_S[found[2]])
+
+
+def _keys(given: object) -> object:
+    if not isinstance(given, str):
+        return given
+    keys = tuple(key.strip() for key in given.split(","))
+    if any(len(key.encode()) < 32 for key in keys):
+        raise ValueError("wants comma-separated keys of at least 32 bytes each")
+    if len(set(keys)) < len(keys):
+        raise ValueError("wants different keys")
+    return keys
+
+
+def _named(given: object) -> object:
+    if not isinstance(given, str):
+        return given
+    pairs = tuple(
+        (name.strip(), value.strip()) for name, _, value in (part.partition("=") for part in given.split(","))
+    )
+    if not all(_NAME.fullmatch(name) and value for name, value in pairs):
+        raise ValueError("wants comma-separated name=value pairs")
+    return pairs
+
+
+def _networks(given: object) -> object:
+    if not isinstance(given, str):
+        return given
+    try:
+        return tuple(ip_network(part.strip()) for part in given.split(",") if part.strip())
+    except ValueError as unusable:
+        raise ValueError("wants comma-separated networks such as 127.0.0.1/32") from unusable
+
+
+def _origin(given: str) -> str:
+    parts = urlsplit(given)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username or parts.path.strip("/"):
+        raise ValueError("wants an origin such as https://chopho.example")
+    if parts.query or parts.fragment:
+        raise ValueError("wants an origin without a query")
+    return given.rstrip("/")
+
+
+def _scheme(*allowed: str) -> Callable[[str], str]:
+    def checked(given: str) -> str:
+        if given.partition("://")[0] not in allowed or "://" not in given:
+            raise ValueError(f"wants a URL beginning with {' or '.join(f'{name}://' for name in allowed)}")
+        return given
+
+    return checked
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Keys = Annotated[tuple[str, ...], BeforeValidator(_keys)]
+Networks = Annotated[tuple[Network, ...], BeforeValidator(_networks)]
+Pairs = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_named)]
+Origin = Annotated[str, AfterValidator(_origin)]
+DatabaseUrl = Annotated[str, AfterValidator(_scheme("postgresql+psycopg"))]
+RedisUrl = Annotated[str, AfterValidator(_scheme("redis", "rediss"))]
+SessionUrl = Annotated[str, AfterValidator(_scheme(*sorted(_SESSION_SCHEMES)))]

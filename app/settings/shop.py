@@ -1,0 +1,112 @@
+"""What one replica of the shop is told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from ipaddress import IPv4Network
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from app.settings.fields import (
+    DatabaseUrl,
+    Duration,
+    Environment,
+    Keys,
+    Networks,
+    Origin,
+    RedisUrl,
+    SessionUrl,
+)
+
+
+class Settings(Environment):
+    """What one replica of the shop needs to know."""
+
+    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    database_pool_size: int = Field(10, ge=1, le=500, description="Connections of one replica.")
+    session_url: SessionUrl = Field(
+        description="The one switch of the session backend. `jwt+…?key_files=new.pem,old.pub` signs with keys from files."
+    )
+    session_also_accept: SessionUrl | None = Field(
+        None, description="A second backend whose live sessions are still served."
+    )
+    redis_url: RedisUrl = Field(description="Rate limits and control.")
+    cache_url: RedisUrl | None = Field(None, description="Degraded copies; by default REDIS_URL.")
+    session_namespace: str = Field(
+        "chopho:session", pattern=r"^[A-Za-z0-9:_-]{1,64}$", description="Prefix of every session key."
+    )
+    session_idle_timeout: Duration = Field(
+        timedelta(minutes=30), gt=timedelta(0), description="A session ends this long after its last use."
+    )
+    session_absolute_timeout: Duration = Field(
+        timedelta(hours=12), gt=timedelta(0), description="A session ends this long after it began."
+    )
+    session_revoke_replicas: int = Field(
+        0,
+        ge=0,
+        le=10,
+        description="Redis replicas that must have the end of a session before it is reported done.",
+    )
+    cookie_name: str = Field(
+        "chopho_session", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="Name of the session cookie."
+    )
+    cookie_secure: bool = Field(
+        default=True, description="Secure flag and __Host- prefix; off only over plain http."
+    )
+    secret_keys: Keys = Field(description="At least 32 bytes each; the first signs, all verify.")
+    public_url: Origin = Field(description="The origin that links, origin checks and Host checks use.")
+    trusted_proxies: Networks = Field(
+        (IPv4Network("127.0.0.1/32"),), description="Whose X-Forwarded-* is believed."
+    )
+    replica_name: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9._:-]{1,64}$",
+        description="Shown in X-Served-By, logs, metrics; by default host:port.",
+    )
+    drain_delay: Duration = Field(
+        timedelta(seconds=8), ge=timedelta(0), description="Readiness says no and requests are still served."
+    )
+    shutdown_grace: Duration = Field(
+        timedelta(seconds=30), ge=timedelta(0), description="Requests in flight may finish."
+    )
+    rate_limit: bool = Field(default=True, description="Abuse limits; failed log-ins are limited always.")
+    payments_url: Origin | None = Field(
+        None, description="The acquirer; without it the shop takes payment on delivery alone."
+    )
+    payments_pool_size: int = Field(
+        10, ge=1, le=500, description="Calls to the acquirer under way at once, each on a connection."
+    )
+    payments_timeout: Duration = Field(
+        timedelta(seconds=5), gt=timedelta(0), description="How long one call to the acquirer may take."
+    )
+    identity_key: Path | None = Field(
+        None,
+        description="File of the private key that signs internal tokens; needed to call any service.",
+    )
+
+    @field_validator("session_absolute_timeout")
+    @classmethod
+    def _no_shorter_than_idle(cls, given: timedelta, others: ValidationInfo) -> timedelta:
+        if given < others.data.get("session_idle_timeout", given):
+            raise ValueError("wants no less than CHOPHO_SESSION_IDLE_TIMEOUT")
+        return given
+
+    @model_validator(mode="after")
+    def _identified(self) -> Self:
+        if self.payments_url is not None and self.identity_key is None:
+            raise ValueError(
+                "CHOPHO_IDENTITY_KEY is not set; CHOPHO_PAYMENTS_URL needs it: "
+                "the acquirer believes nobody without an internal token"
+            )
+        return self
+
+
+class MigrationSettings(Environment):
+    """What bringing the database up to date needs to know."""
+
+    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    public_url: Origin | None = Field(
+        None, description="The shop's origin; sample data is for a shop on this machine alone."
+    )

@@ -1,0 +1,7 @@
+"""Constructs every part of a replica without I/O; opens them in order and closes them in reverse."""
+
+from __future__ import annotations
+
+from app.wiring.parts import Parts, build, sessions_of
+
+__all__ = ["Parts", "build", "sessions_of"]

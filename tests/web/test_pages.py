@@ -75,6 +75,7 @@ async def _every_page(shopper: httpx.AsyncClient) -> dict[str, httpx.Response]:
         order,
         "/tai-khoan",
         "/tai-khoan/phien",
+        "/tai-khoan/mat-khau",
         "/dang-ky",
         "/docs",
         "/none",

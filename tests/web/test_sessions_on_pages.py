@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from http.cookies import SimpleCookie
+from typing import Any
 
 import httpx
 import pytest
@@ -197,6 +198,40 @@ async def test_a_write_to_a_session_that_ended_meanwhile_is_told_to_log_in_again
         page = await client.post("/gio-hang/them", data={"sku": "PHIN-S", "quantity": "1"})
         assert page.status_code == 303
         assert "đã kết thúc" in (await client.get(page.headers["location"])).text
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_an_order_whose_session_ends_meanwhile_is_made_whole_or_not_at_all(
+    world: World, api: httpx.AsyncClient, person: Person, when: str
+) -> None:
+    """The session is revoked while the database makes the order."""
+    orders = world.shop.place_order.orders
+
+    class Revoked:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(orders, name)
+
+        async def place(self, *asked: Any, **more: Any) -> Any:
+            if when == "before":
+                await world.sessions.end_all(f"user:{account_id}")
+            placed = await orders.place(*asked, **more)
+            await world.sessions.end_all(f"user:{account_id}")
+            return placed
+
+    account_id = (await api.post("/api/v1/session", json=person.credentials)).json()["account"]["id"]
+    await api.post("/api/v1/cart/items", json={"sku": "PHIN-S", "quantity": 1})
+    object.__setattr__(world.shop.place_order, "orders", Revoked())
+    total = (await api.get("/api/v1/cart")).json()["total"]
+    shipping = {"name": "Ánh", "phone": "0912345678", "address": "12 Hàng Bạc, Hà Nội"}
+    body = {"shipping": shipping, "payment": {"token": "cod"}, "expected_total": total}
+    answer = await api.post("/api/v1/orders", json=body, headers={"idempotency-key": f"k-{account_id}"})
+    assert (await api.get("/api/v1/session")).json() == {"account": None}
+    object.__setattr__(world.shop.place_order, "orders", orders)
+    await api.post("/api/v1/session", json=person.credentials)
+    made = (await api.get("/api/v1/orders")).json()["items"]
+    assert (answer.status_code, len(made)) in {(201, 1), (409, 0)}
+    if made:
+        assert answer.json() == made[0]
 
 
 def test_a_public_url_that_is_none_is_refused_at_once() -> None:

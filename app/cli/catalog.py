@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json as jsonlib
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -20,6 +21,7 @@ from app.cli.exits import EPILOG, CatalogueRefused
 from app.cli.root import DEFAULT_STATE, State, state_directory
 from app.fleet.errors import FleetError
 from app.fleet.status import running_record
+from app.settings import SettingsError
 from app.shop.errors import Invalid, Unavailable
 
 # The other commands need not wait for the database's driver to be imported.
@@ -69,6 +71,8 @@ def bring_in(
 
     terms = _terms(currency, rate)
     with file.open("rb") as source, _progress(f"Reading {file.name}", shown=not json) as progress:
+        if not source.seekable():
+            raise typer.BadParameter(f"{file} is read twice; wants a regular file, not a pipe")
 
         async def bring(imports: SqlImports) -> Imported:
             importing = ImportCatalogue(imports=imports)
@@ -91,6 +95,9 @@ def take_out(
     """Write the whole catalogue to FILE, as a file that imports back to the same and that is safe to open."""
     from app.shop.importing import CatalogueWriter
 
+    file = file.resolve()
+    if file.exists() and not file.is_file():
+        raise typer.BadParameter(f"{file} is not a regular file")
     partial = file.with_name(f".{file.name}.partial")
 
     async def write(imports: SqlImports) -> int:
@@ -105,6 +112,8 @@ def take_out(
     try:
         written = _on_database(database, state, write)
         partial.replace(file)
+    except OSError as unwritable:
+        raise FleetError(f"{file} cannot be written: {unwritable.strerror}") from unwritable
     finally:
         partial.unlink(missing_ok=True)
     sys.stdout.write(f"{written} products written to {file}\n")
@@ -113,10 +122,11 @@ def take_out(
 def _terms(currency: str | None, rate: str | None) -> Terms:
     from app.shop.importing import checked_terms
 
+    # 25.400 is twenty-five thousand to some and twenty-five to others, so three decimals are nobody's.
+    if rate is not None and re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,2})?", rate) is None:
+        raise typer.BadParameter(f"--rate is {rate!r}; wants plain digits such as 25400 or 25400.5")
     try:
         return checked_terms(currency, None if rate is None else Decimal(rate))
-    except InvalidOperation as unusable:
-        raise typer.BadParameter(f"--rate is {rate!r}; wants a number such as 25400") from unusable
     except Invalid as unusable:
         raise typer.BadParameter(f"--{unusable.field}: {unusable.message}") from unusable
 
@@ -126,6 +136,8 @@ def _on_database(url: str | None, state: Path, work: Callable[[SqlImports], Awai
     from app.stores.imports import SqlImports, patient
 
     url = url or running_record(state_directory(state)).database_url
+    if not url.startswith("postgresql+psycopg://"):
+        raise SettingsError("--database wants a URL beginning with postgresql+psycopg://")
 
     async def done() -> T:
         database = Database(patient(url))

@@ -58,9 +58,51 @@ def test_a_refused_file_is_told_by_file_line_and_column_and_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    "words", [["--currency", "USD"], ["--rate", "x"], ["--currency", "ABC", "--rate", "2"]]
+    "words",
+    [
+        ["--currency", "USD"],
+        ["--rate", "x"],
+        ["--currency", "ABC", "--rate", "2"],
+        ["--currency", "USD", "--rate", "25.400"],
+        ["--currency", "USD", "--rate", "1e3"],
+    ],
 )
 def test_prices_that_cannot_be_converted_are_a_wrong_option(catalog: Catalog, words: list[str]) -> None:
     told = catalog("import", str(APPAREL), *words)
     assert (told.returncode, told.stdout) == (2, "")
     assert len(told.stderr.splitlines()) == 1
+
+
+def test_many_refusals_are_all_told(catalog: Catalog, tmp_path: Path) -> None:
+    """More of them than a database server takes as the reason why a copy ends."""
+    head, first, *_ = APPAREL.read_text(encoding="utf-8-sig").splitlines()
+    rows = [first.replace("ocean-blue-shirt", f"shirt-{n}").replace(",50,", ",zz,") for n in range(3000)]
+    broken = tmp_path / "broken.csv"
+    broken.write_text("\n".join([head, *rows]))
+    told = catalog("import", str(broken))
+    assert told.returncode == 9
+    assert told.stderr.count("column Variant Price: got 'zz'") >= 60
+
+
+def test_what_cannot_be_written_or_read_twice_is_one_line(catalog: Catalog, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)  # so that whoever opens it need not wait
+    for words, code in (
+        (("export", str(tmp_path / "none" / "x.csv")), 1),
+        (("export", str(pipe)), 2),
+        (("import", str(pipe)), 2),
+        (("export", str(tmp_path / "x.csv"), "--database", "garbage"), 8),
+    ):
+        told = catalog(*words)
+        assert (told.returncode, told.stderr.count("\n")) == (code, 1), told.stderr
+    os.close(writer)
+
+
+def test_an_export_onto_a_link_writes_what_it_leads_to(catalog: Catalog, tmp_path: Path) -> None:
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.touch()
+    link.symlink_to(real)
+    assert catalog("export", str(link)).returncode == 0
+    assert link.is_symlink()
+    assert real.stat().st_size > 0

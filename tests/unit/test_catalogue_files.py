@@ -303,7 +303,10 @@ class TestRefusals:
     def test_a_plain_price_is_read(self, price: str, dong: int) -> None:
         assert product_of(SHIRT | {"Variant Price": price}).variants[0].price == dong
 
-    @pytest.mark.parametrize("stock", ["-1", "1.5", "1.000", "1,000", "３", "x", "1000000001"])
+    def test_what_was_sold_past_zero_has_no_stock(self) -> None:
+        assert product_of(SHIRT | {"Variant Inventory Qty": "-3"}).variants[0].stock == 0
+
+    @pytest.mark.parametrize("stock", ["-1.5", "--1", "1.5", "1.000", "1,000", "３", "x", "1000000001"])
     def test_a_stock_that_is_no_whole_number_is_refused(self, stock: str) -> None:
         assert refused(SHIRT | {"Variant Inventory Qty": stock}).startswith(
             "line 2, column Variant Inventory Qty: "

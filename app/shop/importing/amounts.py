@@ -14,6 +14,7 @@ STOCK_MOST: Final = 10**9
 """Far inside a 32-bit column, and more than any shelf holds."""
 
 _WHOLE: Final = re.compile(r"([0-9]{1,15})(?:\.0{1,2})?", re.ASCII)
+_OVERSOLD: Final = re.compile(r"-[0-9]{1,9}")
 _DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,4})?", re.ASCII)
 
 
@@ -46,7 +47,9 @@ def _whole_price(terms: Terms) -> str:
 
 
 def stock(cell: str) -> int:
-    """Units in stock."""
+    """Units in stock; what was sold past zero elsewhere has none here."""
+    if _OVERSOLD.fullmatch(cell):
+        return 0
     found = _WHOLE.fullmatch(cell)
     if found is None or int(found[1]) > STOCK_MOST:
         raise NotAccepted(f"a whole number of units from 0 to {STOCK_MOST} in plain digits such as 1000")

@@ -20,7 +20,8 @@ class FileRefused(ShopError):
     """A file says what the shop cannot keep, in as many sentences; nothing changed."""
 
     def __init__(self, refusals: Sequence[Refusal]) -> None:
-        super().__init__("\n".join(map(str, refusals)))
+        # Short: a driver passes the text of an error on to its server, which takes no long one.
+        super().__init__(f"{len(refusals)} refusals, the first: {refusals[0]}"[:500])
         self.refusals = refusals
 
 

@@ -33,9 +33,9 @@ check: setup ## Format, lint, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# More than cores: most tests wait for servers. Tests of one file share its servers.
+# One for each core of a small machine: most tests wait for servers, and those of one file share theirs.
 test: check ## Every check and every test, on real Redis, PostgreSQL and HAProxy
-	$(BIN)/pytest -n 4 --dist loadfile $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
 format: setup ## Put the code into its one format
 	$(BIN)/ruff format .

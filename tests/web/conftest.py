@@ -108,7 +108,9 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             keys: Sequence[str] = (KEY,),
             **config: Any,
         ) -> World:
-            database = Database(DatabaseConfig(url=database_url, pool_size=5))
+            database = Database(
+                DatabaseConfig(url=database_url, pool_size=5, pool_wait_s=10, answer_within_s=20)
+            )
             attempts = RedisAttempts(AttemptsConfig(url=redis_url))
             passwords = ArgonPasswords(PasswordConfig(memory_kib=64, passes=1))
             catalog, accounts = SqlCatalog(database=database), SqlAccounts(database=database)

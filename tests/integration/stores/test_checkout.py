@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -25,7 +26,9 @@ SHIPPING = Shipping(name="Nguyễn Thị Ánh", phone="0912345678", address="1 H
 @pytest.fixture
 async def sessions(redis_url: str) -> AsyncIterator[Sessions]:
     sessions = Sessions.from_url(
-        redis_url, keys=[secrets.token_hex(32)], config=SessionConfig(cookie_secure=False)
+        redis_url,
+        keys=[secrets.token_hex(32)],
+        config=SessionConfig(cookie_secure=False, timeout=timedelta(seconds=10)),
     )
     await sessions.open()
     yield sessions

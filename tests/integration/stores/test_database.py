@@ -174,8 +174,17 @@ async def test_times_are_in_utc(empty_database_url: str) -> None:
 
 async def test_our_own_mistakes_are_not_called_unavailable(empty_database_url: str) -> None:
     async with opened(DatabaseConfig(url=empty_database_url)) as database:
-        with pytest.raises(Exception, match="no_such_table"):
-            await database.rows(text("SELECT * FROM no_such_table"))
+        with pytest.raises(Exception, match="division by zero"):
+            await database.rows(text("SELECT 1 / 0"))
+
+
+async def test_a_database_that_was_not_migrated_is_unavailable_and_the_log_says_what_to_do(
+    empty_database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(DatabaseConfig(url=empty_database_url)) as database:
+        with pytest.raises(Unavailable):
+            await database.rows(text("SELECT * FROM accounts"))
+    assert "run chopho migrate" in caplog.text
 
 
 @dataclass

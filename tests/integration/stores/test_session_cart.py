@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -21,7 +22,11 @@ Browser = Callable[[], Session]
 @pytest.fixture(params=["memory", "redis"])
 async def sessions(request: pytest.FixtureRequest) -> AsyncIterator[Sessions]:
     url = "memory://" if request.param == "memory" else request.getfixturevalue("redis_url")
-    sessions = Sessions.from_url(url, keys=[secrets.token_hex(32)], config=SessionConfig(cookie_secure=False))
+    sessions = Sessions.from_url(
+        url,
+        keys=[secrets.token_hex(32)],
+        config=SessionConfig(cookie_secure=False, timeout=timedelta(seconds=10)),
+    )
     await sessions.open()
     yield sessions
     await sessions.close()

@@ -114,6 +114,11 @@ class StubFleet:
     def log(self, name: str) -> str:
         return (self.state / "logs" / f"{name}.log").read_text()
 
+    def log_once_it_has(self, words: str) -> str:
+        """The balancer's log: it writes a line only after the answer has left."""
+        wait_until(lambda: words in self.log("haproxy"), what=f"a line of the log with {words}")
+        return self.log("haproxy")
+
     def pids(self) -> list[int]:
         record = self.record()
         return [process.pid for process in record.processes.values()] if record else []

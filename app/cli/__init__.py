@@ -14,6 +14,7 @@ from app.cli import (
     down,
     faults,
     logs,
+    mail,
     migrate,
     serve,
     sessions,
@@ -27,7 +28,7 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, logs, down, serve, migrate),
-    *(catalog, sessions, compartments, breakers, faults),
+    *(catalog, sessions, mail, compartments, breakers, faults),
 ):
     group.register(cli)
 

@@ -194,6 +194,8 @@ class Topology:
             # One machine is every client: limits by address would hit the operator's own load tests.
             "CHOPHO_RATE_LIMIT": "off",
             "PYTHONUNBUFFERED": "1",
+            # Unless the operator names a mail server, mail is shown in the replicas' logs.
+            "CHOPHO_MAIL_URL": os.environ.get("CHOPHO_MAIL_URL") or "console:",
             **self._downstream(),
         }
 

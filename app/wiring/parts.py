@@ -29,10 +29,12 @@ from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.postman import Postman
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
+from app.wiring.post import postman_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Parts:
     obedience: Obedience
     blocking: Blocking
     payments: HttpPayments | None
+    postman: Postman | None
     observability: Observability
 
     @asynccontextmanager
@@ -68,7 +71,10 @@ class Parts:
                 stack.push_async_callback(self.payments.close_connections)
             await self.sessions.open()
             await stack.enter_async_context(self.observability.running())
-            await stack.enter_async_context(in_background(self.obedience.run(), self.replay.run()))
+            works = [self.obedience.run(), self.replay.run()]
+            if self.postman is not None:
+                works.append(self.postman.run())
+            await stack.enter_async_context(in_background(*works))
             yield
 
 
@@ -109,6 +115,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
         blocking=blocking,
         payments=payments,
+        postman=postman_of(settings, background, observability, writer),
         observability=observability,
     )
 

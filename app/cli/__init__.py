@@ -8,6 +8,7 @@ from typing import NoReturn
 import typer
 
 from app.cli import (
+    backup,
     breakers,
     catalog,
     compartments,
@@ -15,6 +16,7 @@ from app.cli import (
     faults,
     logs,
     migrate,
+    sample,
     serve,
     sessions,
     status,
@@ -27,7 +29,7 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, logs, down, serve, migrate),
-    *(catalog, sessions, compartments, breakers, faults),
+    *(sample, backup, catalog, sessions, compartments, breakers, faults),
 ):
     group.register(cli)
 

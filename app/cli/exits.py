@@ -25,6 +25,7 @@ _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     errors.CannotStart: (7, "a process cannot start"),
     SettingsError: (8, "a setting cannot be used"),
     CatalogueRefused: (9, "an import file was refused"),
+    errors.BackupRefused: (10, "a backup was refused"),
 }
 
 EPILOG: Final = (

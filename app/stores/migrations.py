@@ -46,6 +46,11 @@ def head() -> str | None:
     return ScriptDirectory(str(FOLDER)).get_current_head()
 
 
+def knows(revision: str) -> bool:
+    """Whether this release's migrations lead through that revision."""
+    return any(known.revision == revision for known in ScriptDirectory(str(FOLDER)).walk_revisions())
+
+
 def current(url: str) -> str | None:
     """The revision of the database; None for an empty one. Raises `Unavailable`."""
     with _connected(url) as connection:

@@ -68,7 +68,10 @@ async def _nodes(url: str) -> Sequence[tuple[str, Redis]]:
         sentinel = Sentinel(  # type: ignore[no-untyped-call]  # the library left it untyped
             given.sentinels, sentinel_kwargs={**given.sentinel_login, **_PATIENCE}
         )
-        host, port = await sentinel.discover_master(given.master)
+        try:
+            host, port = await sentinel.discover_master(given.master)
+        finally:
+            await asyncio.gather(*(one.aclose() for one in sentinel.sentinels))
         database = urlsplit(url).path.strip("/").partition("/")[2]
         return [_node(_plain(url, f"{host}:{port}", database))]
     if scheme == "redis+cluster":

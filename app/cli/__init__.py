@@ -12,6 +12,7 @@ from app.cli import (
     breakers,
     catalog,
     compartments,
+    doctor,
     down,
     faults,
     logs,
@@ -29,7 +30,8 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, logs, down, serve, migrate),
-    *(sample, backup, catalog, sessions, compartments, breakers, faults),
+    *(catalog, sample, backup, sessions, compartments, breakers, faults),
+    doctor,
 ):
     group.register(cli)
 

@@ -47,8 +47,8 @@ def head() -> str | None:
 
 
 def knows(revision: str) -> bool:
-    """Whether this release's migrations lead through that revision."""
-    return any(known.revision == revision for known in ScriptDirectory(str(FOLDER)).walk_revisions())
+    """Whether this release brings that revision; not so for those of a newer one."""
+    return any(script.revision == revision for script in ScriptDirectory(str(FOLDER)).walk_revisions())
 
 
 def current(url: str) -> str | None:

@@ -8,14 +8,17 @@ from typing import NoReturn
 import typer
 
 from app.cli import (
+    backup,
     breakers,
     catalog,
     compartments,
+    doctor,
     down,
     faults,
     logs,
     mail,
     migrate,
+    sample,
     serve,
     sessions,
     status,
@@ -28,7 +31,8 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, logs, down, serve, migrate),
-    *(catalog, sessions, mail, compartments, breakers, faults),
+    *(catalog, sample, backup, sessions, mail, compartments, breakers, faults),
+    doctor,
 ):
     group.register(cli)
 

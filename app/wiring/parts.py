@@ -30,9 +30,11 @@ from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.web.gateway import Gateway
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
+from app.wiring.gateway import gateway_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Parts:
     obedience: Obedience
     blocking: Blocking
     payments: HttpPayments | None
+    gateway: Gateway
     observability: Observability
 
     @asynccontextmanager
@@ -66,6 +69,7 @@ class Parts:
             stack.push_async_callback(self.sessions.close)
             if self.payments is not None:
                 stack.push_async_callback(self.payments.close_connections)
+            stack.callback(self.gateway.close)
             await self.sessions.open()
             await stack.enter_async_context(self.observability.running())
             await stack.enter_async_context(in_background(self.obedience.run(), self.replay.run()))
@@ -86,6 +90,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
+    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -95,6 +100,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
+    listing.gateway(observability, gateway)
     return Parts(
         shop=_shop(database, logins, attempts, passwords, sessions),
         sessions=sessions,
@@ -109,6 +115,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
         blocking=blocking,
         payments=payments,
+        gateway=gateway,
         observability=observability,
     )
 

@@ -11,6 +11,7 @@ from app.cli import (
     breakers,
     catalog,
     compartments,
+    doctor,
     down,
     faults,
     logs,
@@ -28,6 +29,7 @@ from app.settings import SettingsError
 for group in (
     *(up, status, logs, down, serve, migrate),
     *(catalog, sessions, compartments, breakers, faults),
+    doctor,
 ):
     group.register(cli)
 

@@ -83,7 +83,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     )
     replica = settings.replica_name or "unnamed"
     observability = _observability(lifecycle, replica, writer)
-    database = Database(DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size))
+    database = Database(_pages_config(settings))
     logins = Database(_logins_config(settings))
     background = Database(_background_config(settings))
     attempts = RedisAttempts(AttemptsConfig(url=settings.redis_url))
@@ -125,6 +125,16 @@ def _observability(lifecycle: Lifecycle, replica: str, writer: LineWriter | None
         replica=replica, phase=lambda: lifecycle.phase.value, phases=[phase.value for phase in Phase]
     )
     return Observability(config, writer=writer)
+
+
+def connections_of(settings: Settings) -> int:
+    """How many connections to the database one replica may hold at once."""
+    configs = (_pages_config(settings), _logins_config(settings), _background_config(settings))
+    return sum(config.pool_size for config in configs)
+
+
+def _pages_config(settings: Settings) -> DatabaseConfig:
+    return DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size)
 
 
 def _logins_config(settings: Settings) -> DatabaseConfig:

@@ -8,6 +8,7 @@ from typing import NoReturn
 import typer
 
 from app.cli import (
+    backup,
     breakers,
     catalog,
     compartments,
@@ -16,6 +17,7 @@ from app.cli import (
     faults,
     logs,
     migrate,
+    sample,
     serve,
     sessions,
     status,
@@ -28,7 +30,7 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, logs, down, serve, migrate),
-    *(catalog, sessions, compartments, breakers, faults),
+    *(catalog, sample, backup, sessions, compartments, breakers, faults),
     doctor,
 ):
     group.register(cli)

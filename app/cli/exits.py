@@ -25,6 +25,7 @@ _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     errors.CannotStart: (7, "a process cannot start"),
     SettingsError: (8, "a setting cannot be used"),
     CatalogueRefused: (9, "an import file was refused"),
+    errors.BackupRefused: (10, "a backup was refused"),
 }
 
 SICK: Final[Mapping[str, int]] = {"NOTE": 0, "WARNING": 20, "ERROR": 21}

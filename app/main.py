@@ -26,7 +26,14 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
             yield
 
     app = bare_app(lifespan=lifespan)
-    install(app, shop=parts.shop, sessions=parts.sessions, cart_of=SessionCart, config=web_config(settings))
+    install(
+        app,
+        shop=parts.shop,
+        sessions=parts.sessions,
+        cart_of=SessionCart,
+        config=web_config(settings),
+        gateway=parts.gateway,
+    )
     if parts.jwks is not None:
         app.router.routes.append(Route("/.well-known/jwks.json", parts.jwks, methods=["GET"]))
     parts.observability.install(app)

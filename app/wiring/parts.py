@@ -31,9 +31,11 @@ from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.web.gateway import Gateway
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
+from app.wiring.gateway import gateway_of
 from app.wiring.post import postman_of
 
 
@@ -55,6 +57,7 @@ class Parts:
     blocking: Blocking
     payments: HttpPayments | None
     postman: Postman | None
+    gateway: Gateway
     observability: Observability
 
     @asynccontextmanager
@@ -69,6 +72,7 @@ class Parts:
             stack.push_async_callback(self.sessions.close)
             if self.payments is not None:
                 stack.push_async_callback(self.payments.close_connections)
+            stack.callback(self.gateway.close)
             await self.sessions.open()
             await stack.enter_async_context(self.observability.running())
             works = [self.obedience.run(), self.replay.run()]
@@ -92,6 +96,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
+    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -101,6 +106,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
+    listing.gateway(observability, gateway)
     return Parts(
         shop=_shop(database, logins, attempts, passwords, sessions),
         sessions=sessions,
@@ -116,6 +122,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         blocking=blocking,
         payments=payments,
         postman=postman_of(settings, background, observability, writer),
+        gateway=gateway,
         observability=observability,
     )
 

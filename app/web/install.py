@@ -28,6 +28,7 @@ from app.web.gateway import PATH as GATEWAY_PATH
 from app.web.gateway import Gateway
 from app.web.language import Language
 from app.web.pages import ROUTES
+from app.web.rates import Rates
 from app.web.shopping import CartOf
 
 
@@ -55,10 +56,12 @@ def install(
     cart_of: CartOf,
     config: WebConfig,
     gateway: Gateway | None = None,
+    rates: Rates | None = None,
 ) -> None:
     """Make the app the shop's web; `app` comes from `bare_app`. What is added later lies further out."""
     app.state.shop = shop
     app.state.cart_of = cart_of
+    app.state.rates = rates
     _add_routes(app)
     if gateway is not None:
         app.router.routes.insert(0, Route(GATEWAY_PATH, gateway))

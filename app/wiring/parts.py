@@ -30,6 +30,7 @@ from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
+from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
 from app.wiring import listing
@@ -58,6 +59,7 @@ class Parts:
     payments: HttpPayments | None
     postman: Postman | None
     gateway: Gateway
+    rates: RedisRates | None
     observability: Observability
 
     @asynccontextmanager
@@ -76,6 +78,9 @@ class Parts:
             await self.sessions.open()
             await stack.enter_async_context(self.observability.running())
             works = [self.obedience.run(), self.replay.run()]
+            if self.rates is not None:
+                stack.push_async_callback(self.rates.close)
+                works.append(self.rates.run())
             if self.postman is not None:
                 works.append(self.postman.run())
             await stack.enter_async_context(in_background(*works))
@@ -96,7 +101,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
-    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
+    rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
+    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -107,6 +113,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     if payments is not None:
         listing.payments(observability, payments)
     listing.gateway(observability, gateway)
+    if rates is not None:
+        listing.rates(observability, rates)
     return Parts(
         shop=_shop(database, logins, attempts, passwords, sessions),
         sessions=sessions,
@@ -123,6 +131,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         payments=payments,
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
+        rates=rates,
         observability=observability,
     )
 

@@ -15,6 +15,7 @@ from app.cli import (
     faults,
     logs,
     migrate,
+    operations,
     serve,
     sessions,
     status,
@@ -26,7 +27,7 @@ from app.fleet.errors import FleetError
 from app.settings import SettingsError
 
 for group in (
-    *(up, status, logs, down, serve, migrate),
+    *(up, status, operations, logs, down, serve, migrate),
     *(catalog, sessions, compartments, breakers, faults),
 ):
     group.register(cli)

@@ -25,6 +25,9 @@ _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     errors.CannotStart: (7, "a process cannot start"),
     SettingsError: (8, "a setting cannot be used"),
     CatalogueRefused: (9, "an import file was refused"),
+    errors.Busy: (10, "another operator's order is being carried out"),
+    errors.NoSuchReplica: (11, "no such replica"),
+    errors.SupervisorGone: (12, "no supervisor is there to do it"),
 }
 
 EPILOG: Final = (

@@ -67,6 +67,8 @@ class Parts:
             if self.payments is not None:
                 stack.push_async_callback(self.payments.close_connections)
             await self.sessions.open()
+            # A replica that an operator holds out never says ready, not even for a moment.
+            await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
             await stack.enter_async_context(in_background(self.obedience.run(), self.replay.run()))
             yield
@@ -106,7 +108,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         background=background,
         attempts=attempts,
         board=board,
-        obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
+        obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
         payments=payments,
         observability=observability,

@@ -8,14 +8,17 @@ from typing import NoReturn
 import typer
 
 from app.cli import (
+    backup,
     breakers,
     catalog,
     compartments,
+    doctor,
     down,
     faults,
     logs,
     migrate,
     operations,
+    sample,
     serve,
     sessions,
     status,
@@ -28,7 +31,8 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, operations, logs, down, serve, migrate),
-    *(catalog, sessions, compartments, breakers, faults),
+    *(catalog, sample, backup, sessions, compartments, breakers, faults),
+    doctor,
 ):
     group.register(cli)
 

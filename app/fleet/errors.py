@@ -10,7 +10,8 @@ FleetError
 ├── BalancerSilent    HAProxy does not answer on its runtime socket, or refuses a command
 ├── NoSuchReplica     the fleet has no replica of that name
 ├── Busy              the supervisor is carrying out another operator's order
-└── SupervisorGone    nobody carries out orders in the state directory
+├── SupervisorGone    nobody carries out orders in the state directory
+└── BackupRefused     a backup that must not be written or restored, and why
 """
 
 from __future__ import annotations
@@ -58,3 +59,7 @@ class Busy(FleetError):
 
 class SupervisorGone(FleetError):
     """The processes may run, but nobody is there to carry out an order."""
+
+
+class BackupRefused(FleetError):
+    """A backup must not be written or restored; nothing changed."""

@@ -137,7 +137,7 @@ def test_a_restart_goes_on_when_its_command_is_killed_and_a_second_operator_is_t
         wait_until(lambda: _operation(whole_fleet) == "rolling restart", what="the restart")
         command.kill()
     refused = ordered(whole_fleet, "scale", "3")
-    assert (refused.returncode, refused.stderr.count("\n")) == (10, 1)
+    assert (refused.returncode, refused.stderr.count("\n")) == (11, 1)
     assert "rolling restart" in refused.stderr
     wait_until(lambda: _operation(whole_fleet) is None, within_s=90, what="the end of the restart")
     assert all(whole_fleet.pid(name) != pid for name, pid in before.items())
@@ -146,7 +146,7 @@ def test_a_restart_goes_on_when_its_command_is_killed_and_a_second_operator_is_t
 
 def test_an_unknown_replica_is_one_line_with_those_there_are(whole_fleet: StubFleet) -> None:
     refused = ordered(whole_fleet, "ready", "app9")
-    assert (refused.returncode, refused.stderr.count("\n")) == (11, 1)
+    assert (refused.returncode, refused.stderr.count("\n")) == (12, 1)
     assert "there are: app1, app2" in refused.stderr
 
 
@@ -154,7 +154,7 @@ def test_machines_get_one_object(whole_fleet: StubFleet) -> None:
     ended = as_json(ordered(whole_fleet, "scale", "2", "--json").stdout)
     assert (ended["ok"], ended["error"]) == (True, None)
     refused = ordered(whole_fleet, "drain", "app9", "--json")
-    assert refused.returncode == 11
+    assert refused.returncode == 12
     assert "no replica 'app9'" in as_json(refused.stdout)["error"]
 
 
@@ -221,7 +221,7 @@ def test_a_fleet_of_one_gets_a_stand_in_and_without_a_supervisor_an_order_says_s
     os.kill(fleet.supervisor.pid, signal.SIGKILL)
     fleet.supervisor.wait()
     refused = ordered(fleet, "scale", "2")
-    assert (refused.returncode, refused.stderr.count("\n")) == (12, 1)
+    assert (refused.returncode, refused.stderr.count("\n")) == (13, 1)
     assert "chopho up" in refused.stderr
 
 

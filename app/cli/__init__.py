@@ -16,6 +16,7 @@ from app.cli import (
     down,
     faults,
     logs,
+    mail,
     migrate,
     operations,
     sample,
@@ -31,7 +32,7 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, operations, logs, down, serve, migrate),
-    *(catalog, sample, backup, sessions, compartments, breakers, faults),
+    *(catalog, sample, backup, sessions, mail, compartments, breakers, faults),
     doctor,
 ):
     group.register(cli)

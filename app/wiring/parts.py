@@ -29,12 +29,14 @@ from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.postman import Postman
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
 from app.wiring.gateway import gateway_of
+from app.wiring.post import postman_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,7 @@ class Parts:
     obedience: Obedience
     blocking: Blocking
     payments: HttpPayments | None
+    postman: Postman | None
     gateway: Gateway
     observability: Observability
 
@@ -74,7 +77,10 @@ class Parts:
             # A replica that an operator holds out never says ready, not even for a moment.
             await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
-            await stack.enter_async_context(in_background(self.obedience.run(), self.replay.run()))
+            works = [self.obedience.run(), self.replay.run()]
+            if self.postman is not None:
+                works.append(self.postman.run())
+            await stack.enter_async_context(in_background(*works))
             yield
 
 
@@ -117,6 +123,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
         payments=payments,
+        postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
         observability=observability,
     )

@@ -76,6 +76,8 @@ class Parts:
                 stack.push_async_callback(self.payments.close_connections)
             stack.callback(self.gateway.close)
             await self.sessions.open()
+            # A replica that an operator holds out never says ready, not even for a moment.
+            await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
             works = [self.obedience.run(), self.replay.run()]
             if self.rates is not None:
@@ -126,7 +128,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         background=background,
         attempts=attempts,
         board=board,
-        obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
+        obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
         payments=payments,
         postman=postman_of(settings, background, observability, writer),

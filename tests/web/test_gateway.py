@@ -480,7 +480,7 @@ def test_more_calls_than_one_address_may_make_are_refused_with_the_time_to_wait(
         f"GET /api/services/payments/nothing HTTP/1.1\r\n{host}X-Forwarded-For: 203.0.113.{number % 200}\r\n"
         for number in range(700)
     ]
-    answers = exposed.raw("\r\n".join([*asked, "Connection: close\r\n\r\n"]).encode(), within_s=60)
+    answers = exposed.raw(("\r\n".join(asked) + "Connection: close\r\n\r\n").encode(), within_s=60)
     assert answers.count(b"HTTP/1.1 404 ") + answers.count(b"HTTP/1.1 429 ") == 700
     assert 300 <= answers.count(b"HTTP/1.1 404 ") <= 600
     assert b'"code":"too_many_requests"' in answers

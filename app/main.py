@@ -26,7 +26,14 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
             yield
 
     app = bare_app(lifespan=lifespan)
-    install(app, shop=parts.shop, sessions=parts.sessions, cart_of=SessionCart, config=_web_config(settings))
+    install(
+        app,
+        shop=parts.shop,
+        sessions=parts.sessions,
+        cart_of=SessionCart,
+        config=web_config(settings),
+        gateway=parts.gateway,
+    )
     if parts.jwks is not None:
         app.router.routes.append(Route("/.well-known/jwks.json", parts.jwks, methods=["GET"]))
     parts.observability.install(app)
@@ -47,7 +54,8 @@ def serve_shop(host: str, port: int) -> int:
         return serve(create_app(settings, parts), parts.lifecycle, host=host, port=port)
 
 
-def _web_config(settings: Settings) -> WebConfig:
+def web_config(settings: Settings) -> WebConfig:
+    """What the pages and the API are told."""
     return WebConfig(
         public_url=settings.public_url,
         replica_name=settings.replica_name or "unnamed",

@@ -8,13 +8,16 @@ from typing import NoReturn
 import typer
 
 from app.cli import (
+    backup,
     breakers,
     catalog,
     compartments,
+    doctor,
     down,
     faults,
     logs,
     migrate,
+    sample,
     serve,
     sessions,
     status,
@@ -27,7 +30,8 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, logs, down, serve, migrate),
-    *(catalog, sessions, compartments, breakers, faults),
+    *(catalog, sample, backup, sessions, compartments, breakers, faults),
+    doctor,
 ):
     group.register(cli)
 

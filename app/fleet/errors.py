@@ -7,7 +7,8 @@ FleetError
 ├── NotRunning        no fleet runs in the state directory
 ├── CannotStart       a process ended, or did not get ready in time; its last words are told
 ├── StateUnusable     the state directory cannot be read or written, or is not ours
-└── BalancerSilent    HAProxy does not answer on its runtime socket, or refuses a command
+├── BalancerSilent    HAProxy does not answer on its runtime socket, or refuses a command
+└── BackupRefused     a backup that must not be written or restored, and why
 """
 
 from __future__ import annotations
@@ -43,3 +44,7 @@ class StateUnusable(FleetError):
 
 class BalancerSilent(FleetError):
     """HAProxy gave no answer, or said no."""
+
+
+class BackupRefused(FleetError):
+    """A backup must not be written or restored; nothing changed."""

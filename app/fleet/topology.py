@@ -193,6 +193,8 @@ class Topology:
             "CHOPHO_TRUSTED_PROXIES": "127.0.0.1/32",
             # One machine is every client: limits by address would hit the operator's own load tests.
             "CHOPHO_RATE_LIMIT": "off",
+            # Whoever learns here may see what services receive.
+            "CHOPHO_GATEWAY_ECHO": "on",
             "PYTHONUNBUFFERED": "1",
             **self._downstream(),
         }

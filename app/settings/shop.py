@@ -107,6 +107,19 @@ class Settings(Environment):
         description="File of the private key that signs internal tokens; needed to call any service.",
     )
 
+    gateway_pool_size: int = Field(
+        32, ge=1, le=500, description="Calls of the gateway to one service under way at once."
+    )
+    gateway_timeout: Duration = Field(
+        timedelta(seconds=2),
+        gt=timedelta(0),
+        description="How long a service may take to begin its answer to the gateway.",
+    )
+    gateway_echo: bool = Field(
+        default=False,
+        description="Show through the gateway what services receive, their caller's token too; for labs.",
+    )
+
     @field_validator("session_absolute_timeout")
     @classmethod
     def _no_shorter_than_idle(cls, given: timedelta, others: ValidationInfo) -> timedelta:

@@ -34,10 +34,12 @@ from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
+from app.wiring.gateway import gateway_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,7 @@ class Parts:
     blocking: Blocking
     payments: HttpPayments | None
     recovery: Recovery | None
+    gateway: Gateway
     observability: Observability
 
     @asynccontextmanager
@@ -72,6 +75,7 @@ class Parts:
             stack.push_async_callback(self.sessions.close)
             if self.payments is not None:
                 stack.push_async_callback(self.payments.close_connections)
+            stack.callback(self.gateway.close)
             await self.sessions.open()
             await stack.enter_async_context(self.observability.running())
             await stack.enter_async_context(in_background(*self._jobs()))
@@ -91,13 +95,14 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     )
     replica = settings.replica_name or "unnamed"
     observability = _observability(lifecycle, replica, writer)
-    database = Database(DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size))
+    database = Database(_pages_config(settings))
     logins = Database(_logins_config(settings))
     background = Database(_background_config(settings))
     attempts = RedisAttempts(AttemptsConfig(url=settings.redis_url))
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
+    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -107,6 +112,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
+    listing.gateway(observability, gateway)
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, payments),
         sessions=sessions,
@@ -122,6 +128,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         blocking=blocking,
         payments=payments,
         recovery=_recovery(settings, background, payments),
+        gateway=gateway,
         observability=observability,
     )
 
@@ -131,6 +138,16 @@ def _observability(lifecycle: Lifecycle, replica: str, writer: LineWriter | None
         replica=replica, phase=lambda: lifecycle.phase.value, phases=[phase.value for phase in Phase]
     )
     return Observability(config, writer=writer)
+
+
+def connections_of(settings: Settings) -> int:
+    """How many connections to the database one replica may hold at once."""
+    configs = (_pages_config(settings), _logins_config(settings), _background_config(settings))
+    return sum(config.pool_size for config in configs)
+
+
+def _pages_config(settings: Settings) -> DatabaseConfig:
+    return DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size)
 
 
 def _logins_config(settings: Settings) -> DatabaseConfig:

@@ -16,6 +16,7 @@ from app.cli import (
     down,
     faults,
     logs,
+    mail,
     migrate,
     sample,
     serve,
@@ -30,7 +31,7 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, logs, down, serve, migrate),
-    *(catalog, sample, backup, sessions, compartments, breakers, faults),
+    *(catalog, sample, backup, sessions, mail, compartments, breakers, faults),
     doctor,
 ):
     group.register(cli)

@@ -196,6 +196,8 @@ class Topology:
             # Whoever learns here may see what services receive.
             "CHOPHO_GATEWAY_ECHO": "on",
             "PYTHONUNBUFFERED": "1",
+            # Unless the operator names a mail server, mail is shown in the replicas' logs.
+            "CHOPHO_MAIL_URL": os.environ.get("CHOPHO_MAIL_URL") or "console:",
             **self._downstream(),
         }
 

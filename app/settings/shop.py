@@ -9,14 +9,17 @@ from typing import Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from app.clients.mail.config import CONSOLE
 from app.settings.fields import (
     DatabaseUrl,
     Duration,
     Environment,
     Keys,
+    MailUrl,
     Networks,
     Origin,
     RedisUrl,
+    Sender,
     SessionUrl,
 )
 
@@ -72,6 +75,15 @@ class Settings(Environment):
         timedelta(seconds=30), ge=timedelta(0), description="Requests in flight may finish."
     )
     rate_limit: bool = Field(default=True, description="Abuse limits; failed log-ins are limited always.")
+    mail_url: MailUrl | None = Field(
+        None,
+        description="Where mail goes: `smtp://user:password@host:port`, `smtps://…`, or `console:` to show it in the log. "
+        "Without it, mail waits in the outbox.",
+    )
+    mail_from: Sender | None = Field(
+        None,
+        description="Whom mail comes from, such as `Chợ Phố <shop@chopho.example>`; a mail server needs it.",
+    )
     payments_url: Origin | None = Field(
         None, description="The acquirer; without it the shop takes payment on delivery alone."
     )
@@ -126,6 +138,14 @@ class Settings(Environment):
         if given < others.data.get("session_idle_timeout", given):
             raise ValueError("wants no less than CHOPHO_SESSION_IDLE_TIMEOUT")
         return given
+
+    @model_validator(mode="after")
+    def _signed_mail(self) -> Self:
+        if self.mail_from is None and self.mail_url not in {None, CONSOLE}:
+            raise ValueError(
+                "CHOPHO_MAIL_FROM is not set; CHOPHO_MAIL_URL needs it: whom does the shop's mail come from?"
+            )
+        return self
 
     @model_validator(mode="after")
     def _identified(self) -> Self:

@@ -44,6 +44,7 @@ accounts: Final = Table(
     Column("role", Text, nullable=False),
     Column("password_hash", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("language", Text, nullable=False, server_default=text("'vi'")),  # of the mail they get
     CheckConstraint("role IN ('customer', 'owner', 'operator')", name="role"),
 )
 

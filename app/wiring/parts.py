@@ -33,6 +33,7 @@ from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.postman import Postman
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
@@ -40,6 +41,7 @@ from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
 from app.wiring.gateway import gateway_of
+from app.wiring.post import postman_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,7 @@ class Parts:
     blocking: Blocking
     payments: HttpPayments | None
     recovery: Recovery | None
+    postman: Postman | None
     gateway: Gateway
     observability: Observability
 
@@ -86,6 +89,8 @@ class Parts:
         yield self.replay.run()
         if self.recovery is not None:
             yield self.recovery.run()
+        if self.postman is not None:
+            yield self.postman.run()
 
 
 def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
@@ -128,6 +133,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         blocking=blocking,
         payments=payments,
         recovery=_recovery(settings, background, payments),
+        postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
         observability=observability,
     )

@@ -22,9 +22,10 @@ from app.settings.fields import (
     Sender,
     SessionUrl,
 )
+from app.settings.watched import WatchedProcess
 
 
-class Settings(Environment):
+class Settings(WatchedProcess):
     """What one replica of the shop needs to know."""
 
     database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")

@@ -80,6 +80,8 @@ class Parts:
                 stack.push_async_callback(self.payments.close_connections)
             stack.callback(self.gateway.close)
             await self.sessions.open()
+            # A replica that an operator holds out never says ready, not even for a moment.
+            await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
             await stack.enter_async_context(in_background(*self._jobs()))
             yield
@@ -129,7 +131,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         background=background,
         attempts=attempts,
         board=board,
-        obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
+        obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
         payments=payments,
         recovery=_recovery(settings, background, payments),

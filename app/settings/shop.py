@@ -28,7 +28,9 @@ from app.settings.watched import WatchedProcess
 class Settings(WatchedProcess):
     """What one replica of the shop needs to know."""
 
-    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    database_url: DatabaseUrl = Field(
+        description="The shop's PostgreSQL; several hosts as `one:5432,two:5432`: the one that can be written to."
+    )
     database_pool_size: int = Field(10, ge=1, le=500, description="Connections of one replica.")
     session_url: SessionUrl = Field(
         description="The one switch of the session backend. `jwt+…?key_files=new.pem,old.pub` signs with keys from files."
@@ -161,7 +163,9 @@ class Settings(WatchedProcess):
 class MigrationSettings(Environment):
     """What bringing the database up to date needs to know."""
 
-    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    database_url: DatabaseUrl = Field(
+        description="The shop's PostgreSQL; several hosts as `one:5432,two:5432`: the one that can be written to."
+    )
     public_url: Origin | None = Field(
         None, description="The shop's origin; sample data is for a shop on this machine alone."
     )

@@ -24,6 +24,7 @@ from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
+from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
@@ -31,6 +32,8 @@ from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.stores.shopper_cart import AccountCarts
+from app.stores.snapshot import Snapshot
 from app.web.gateway import Gateway
 from app.wiring import listing
 from app.wiring.blocking import Blocking
@@ -44,6 +47,7 @@ class Parts:
     """Everything a replica is made of."""
 
     shop: Shop
+    cart_of: AccountCarts
     sessions: Sessions
     jwks: ASGIApp | None
     replay: Replay
@@ -108,9 +112,11 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
+    offers = OffersSnapshot(SqlCatalog(database=database).offers)
     listing.gateway(observability, gateway)
     return Parts(
-        shop=_shop(database, logins, attempts, passwords, sessions),
+        shop=_shop(database, logins, attempts, passwords, sessions, offers),
+        cart_of=_carts(database, offers, settings),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -180,14 +186,13 @@ def _shop(
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
+    offers: OffersSnapshot,
 ) -> Shop:
-    catalog = SqlCatalog(database=database)
-    offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
     return Shop(
-        catalog=catalog,
+        catalog=SqlCatalog(database=database),
         accounts=SqlAccounts(database=database),
         orders=orders,
         register=Register(accounts=logging_in, passwords=passwords),
@@ -205,6 +210,13 @@ def _shop(
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
         place_order=PlaceOrder(orders=orders, offers=offers),
+    )
+
+
+def _carts(database: Database, offers: OffersSnapshot, settings: Settings) -> AccountCarts:
+    carts = SqlCarts(database=database)
+    return AccountCarts(
+        carts=carts, versions=Snapshot(carts.versions), offers=offers, merging=settings.cart_merging
     )
 
 

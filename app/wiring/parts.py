@@ -35,6 +35,7 @@ from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
+from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.stores.shopper_cart import AccountCarts
 from app.stores.snapshot import Snapshot
@@ -68,6 +69,7 @@ class Parts:
     recovery: Recovery | None
     postman: Postman | None
     gateway: Gateway
+    rates: RedisRates | None
     observability: Observability
 
     @asynccontextmanager
@@ -78,6 +80,8 @@ class Parts:
             stack.push_async_callback(self.logins.close)
             stack.push_async_callback(self.background.close)
             stack.push_async_callback(self.attempts.close)
+            if self.rates is not None:
+                stack.push_async_callback(self.rates.close)
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
             if self.payments is not None:
@@ -95,6 +99,8 @@ class Parts:
         yield self.replay.run()
         if self.recovery is not None:
             yield self.recovery.run()
+        if self.rates is not None:
+            yield self.rates.run()
         if self.postman is not None:
             yield self.postman.run()
 
@@ -113,7 +119,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
-    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
+    rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
+    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -125,6 +132,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         listing.payments(observability, payments)
     offers = OffersSnapshot(SqlCatalog(database=database).offers)
     listing.gateway(observability, gateway)
+    if rates is not None:
+        listing.rates(observability, rates)
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, payments, offers),
         cart_of=_carts(database, offers, settings),
@@ -143,6 +152,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         recovery=_recovery(settings, background, payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
+        rates=rates,
         observability=observability,
     )
 

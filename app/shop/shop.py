@@ -8,6 +8,7 @@ from app.shop.accounts import Accounts, LogIn, Register
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
+from app.shop.desk.desk import Desk
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.revocations import EndSessions
@@ -28,3 +29,4 @@ class Shop:
     add_to_cart: AddToCart
     put_in_cart: PutInCart
     place_order: PlaceOrder
+    desk: Desk

@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect
 
 from app.sessions import Refused, SessionEnded, StoreUnavailable
 from app.shop import errors as shop
+from app.shop.desk import errors as desk
 from app.web.messages import message_of
 
 Facts = Mapping[str, object]
@@ -78,6 +79,10 @@ TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.KeyInProgress: (409, "key_in_progress"),
     shop.KeyReused: (422, "key_reused"),
     shop.PaymentRefused: (402, "payment_refused"),
+    desk.OwnerNeeded: (403, "owner_needed"),
+    desk.AlreadyDone: (409, "already_done"),
+    desk.ChangedMeanwhile: (409, "changed_meanwhile"),
+    desk.SkuTaken: (409, "sku_taken"),
     StoreUnavailable: (503, "session_unavailable"),
     SessionEnded: (409, "session_ended"),
     Refused: (409, "session_refused"),

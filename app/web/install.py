@@ -26,6 +26,7 @@ from app.web.edge.stamp import stamp_of
 from app.web.errors import WebError, problem_of
 from app.web.language import Language
 from app.web.pages import ROUTES
+from app.web.pages.desk import owner as desk
 from app.web.shopping import CartOf
 
 
@@ -79,7 +80,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     app.add_middleware(OriginCheck, origin=config.origin)
     app.add_middleware(HostCheck, origin=config.origin)
     app.add_middleware(Language)
-    app.add_middleware(BodyLimit, limit=config.body_limit)
+    app.add_middleware(BodyLimit, limit=config.body_limit, larger={desk.PATH: config.desk_body_limit})
     app.add_middleware(Stamp, replica_name=config.replica_name, secure=config.origin.is_secure)
     app.add_middleware(Proxies, trusted=config.trusted_proxies)
 

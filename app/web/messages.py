@@ -30,6 +30,11 @@ MESSAGES: Final[Mapping[str, str]] = {
     "key_in_progress": "Đơn hàng này đang được xử lý, xin chờ một lát.",
     "key_reused": "Đơn hàng này đã được gửi với thông tin khác. Xin xem lại danh sách đơn hàng.",
     "payment_refused": "Cửa hàng chỉ nhận thanh toán khi giao hàng.",
+    # the owner's desk
+    "owner_needed": "Trang này chỉ dành cho chủ cửa hàng.",
+    "already_done": "Việc này đã làm rồi.",
+    "changed_meanwhile": "Có người vừa sửa trước bạn. Phần bạn nhập vẫn còn đây, xin so lại với bản mới rồi lưu lần nữa.",
+    "sku_taken": "Mã hàng này đã có loại khác dùng.",
     # sessions
     "session_unavailable": "Chưa kiểm tra được tài khoản lúc này. Giỏ hàng của bạn vẫn còn nguyên, xin thử lại sau ít giây.",
     "session_ended": "Phiên làm việc này đã kết thúc. Xin đăng nhập lại.",
@@ -63,6 +68,11 @@ MESSAGES: Final[Mapping[str, str]] = {
     "page_invalid": "Không có trang này.",
     "price_invalid": "Giá phải là số đồng nguyên, như 100000 hoặc 100.000.",
     "sort_invalid": "Không có cách xếp này.",
+    "movement_invalid": "Số lượng cần là số nguyên khác 0, thêm dấu - nếu lấy ra.",
+    "options_invalid": "Một món có tối đa ba kiểu lựa chọn.",
+    "values_invalid": "Mỗi kiểu lựa chọn cần một giá trị.",
+    "values_taken": "Món này đã có loại như vậy, hoặc đã có quá nhiều loại.",
+    "name_taken": "Đã có quá nhiều món cùng tên.",
     "number_invalid": "Chỗ này phải là một số nguyên.",
 }
 

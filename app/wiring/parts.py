@@ -32,6 +32,7 @@ from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.wiring import listing
 from app.wiring.blocking import Blocking
+from app.wiring.desk import desk_of
 from app.wiring.downstream import payments_of
 
 
@@ -189,6 +190,7 @@ def _shop(
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
         place_order=PlaceOrder(orders=orders, offers=offers),
+        desk=desk_of(database=database),
     )
 
 

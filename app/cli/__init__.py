@@ -16,7 +16,9 @@ from app.cli import (
     down,
     faults,
     logs,
+    mail,
     migrate,
+    operations,
     sample,
     serve,
     sessions,
@@ -29,8 +31,8 @@ from app.fleet.errors import FleetError
 from app.settings import SettingsError
 
 for group in (
-    *(up, status, logs, down, serve, migrate),
-    *(catalog, sample, backup, sessions, compartments, breakers, faults),
+    *(up, status, operations, logs, down, serve, migrate),
+    *(catalog, sample, backup, sessions, mail, compartments, breakers, faults),
     doctor,
 ):
     group.register(cli)

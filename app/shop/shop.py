@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.shop.accounts import Accounts, LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
@@ -12,6 +13,7 @@ from app.shop.desk.desk import Desk
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.revocations import EndSessions
+from app.shop.settlement import Settlement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +32,5 @@ class Shop:
     put_in_cart: PutInCart
     place_order: PlaceOrder
     desk: Desk
+    cancel_order: CancelOrder
+    settlement: Settlement | None

@@ -21,6 +21,7 @@ class WebConfig:
     `body_limit` counts the bytes of one request's whole body; no form or JSON of the shop has a tenth of
     it, and a megabyte of unknown JSON fields would cost half a second and 120 MB to refuse. At the owner's
     desk it is `desk_body_limit`: descriptions, pictures and catalogues; less than the balancer passes.
+    `webhook_secrets` are what the acquirer signs its calls with; without one, every call is refused.
     """
 
     public_url: str
@@ -29,6 +30,7 @@ class WebConfig:
     request_timeout: timedelta = timedelta(seconds=10)
     body_limit: int = 64 * 1024
     desk_body_limit: int = 10_000_000
+    webhook_secrets: tuple[str, ...] = ()
 
     @property
     def origin(self) -> Origin:

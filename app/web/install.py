@@ -19,14 +19,18 @@ from app.web import docs
 from app.web.answers import answer, refusal, refuse
 from app.web.api.faults import problem_with
 from app.web.api.routes import HOT_ROUTES, api_router
+from app.web.api.webhooks import PATH as WEBHOOK_PATH
 from app.web.assets import ASSETS, PREFIX
 from app.web.config import WebConfig
 from app.web.edge import BodyLimit, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
 from app.web.edge.stamp import stamp_of
 from app.web.errors import WebError, problem_of
+from app.web.gateway import PATH as GATEWAY_PATH
+from app.web.gateway import Gateway
 from app.web.language import Language
 from app.web.pages import ROUTES
 from app.web.pages.desk import owner as desk
+from app.web.pages.payment import PATH as RETURN_PATH
 from app.web.shopping import CartOf
 
 
@@ -46,11 +50,22 @@ def bare_app(**options: Any) -> FastAPI:  # noqa: ANN401  # FastAPI's own option
     )
 
 
-def install(app: FastAPI, *, shop: Shop, sessions: Sessions, cart_of: CartOf, config: WebConfig) -> None:
+def install(
+    app: FastAPI,
+    *,
+    shop: Shop,
+    sessions: Sessions,
+    cart_of: CartOf,
+    config: WebConfig,
+    gateway: Gateway | None = None,
+) -> None:
     """Make the app the shop's web; `app` comes from `bare_app`. What is added later lies further out."""
     app.state.shop = shop
     app.state.cart_of = cart_of
+    app.state.webhook_secrets = config.webhook_secrets
     _add_routes(app)
+    if gateway is not None:
+        app.router.routes.insert(0, Route(GATEWAY_PATH, gateway))
     _add_error_handlers(app)
     _add_middleware(app, sessions, config)
 
@@ -77,7 +92,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     """Innermost first, as Starlette wants it."""
     app.add_middleware(SessionMiddleware, sessions=sessions, unavailable=_unavailable, ended=_ended)
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
-    app.add_middleware(OriginCheck, origin=config.origin)
+    app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, WEBHOOK_PATH))
     app.add_middleware(HostCheck, origin=config.origin)
     app.add_middleware(Language)
     app.add_middleware(BodyLimit, limit=config.body_limit, larger={desk.PATH: config.desk_body_limit})

@@ -29,12 +29,16 @@ MESSAGES: Final[Mapping[str, str]] = {
     "cart_ordered": "Giỏ hàng này đã được đặt thành đơn hàng.",
     "key_in_progress": "Đơn hàng này đang được xử lý, xin chờ một lát.",
     "key_reused": "Đơn hàng này đã được gửi với thông tin khác. Xin xem lại danh sách đơn hàng.",
-    "payment_refused": "Cửa hàng chỉ nhận thanh toán khi giao hàng.",
     # the owner's desk
     "owner_needed": "Trang này chỉ dành cho chủ cửa hàng.",
     "already_done": "Việc này đã làm rồi.",
     "changed_meanwhile": "Có người vừa sửa trước bạn. Phần bạn nhập vẫn còn đây, xin so lại với bản mới rồi lưu lần nữa.",
     "sku_taken": "Mã hàng này đã có loại khác dùng.",
+    "payment_refused": "Cửa hàng không nhận cách thanh toán này. Bạn có thể trả tiền khi nhận hàng.",
+    "payment_declined": "Ngân hàng từ chối thẻ này. Chưa có khoản tiền nào bị thu, giỏ hàng vẫn còn nguyên. Xin chọn cách thanh toán khác.",
+    "payments_unavailable": "Chưa thanh toán bằng thẻ được lúc này. Chưa có đơn hàng nào được đặt, chưa có khoản tiền nào bị thu. Xin thử lại sau ít giây, hoặc trả tiền khi nhận hàng.",
+    "wrong_status": "Đơn hàng này không còn ở bước cho phép làm việc đó.",
+    "webhook_refused": "Lời gọi này không mang chữ ký đúng.",
     # sessions
     "session_unavailable": "Chưa kiểm tra được tài khoản lúc này. Giỏ hàng của bạn vẫn còn nguyên, xin thử lại sau ít giây.",
     "session_ended": "Phiên làm việc này đã kết thúc. Xin đăng nhập lại.",
@@ -49,6 +53,11 @@ MESSAGES: Final[Mapping[str, str]] = {
     "body_too_large": "Nội dung gửi lên quá lớn.",
     "overdue": "Yêu cầu đến quá muộn nên không được thực hiện. Xin thử lại.",
     "disconnected": "Kết nối bị ngắt giữa chừng.",
+    "body_too_slow": "Nội dung gửi lên quá chậm, xin thử lại.",
+    "too_many_requests": "Bạn gửi quá nhiều yêu cầu trong thời gian ngắn, xin chờ một lát rồi thử lại.",
+    "service_busy": "Phần này đang bận, xin thử lại sau ít giây.",
+    "service_failed": "Phần này đang gặp trục trặc, xin thử lại sau ít phút.",
+    "service_silent": "Phần này chưa trả lời kịp, xin thử lại sau ít giây.",
     "refused": "Yêu cầu này không được chấp nhận.",
     "internal": "Cửa hàng gặp lỗi. Chúng tôi đã ghi lại và sẽ sửa.",
     # fields
@@ -73,6 +82,8 @@ MESSAGES: Final[Mapping[str, str]] = {
     "values_invalid": "Mỗi kiểu lựa chọn cần một giá trị.",
     "values_taken": "Món này đã có loại như vậy, hoặc đã có quá nhiều loại.",
     "name_taken": "Đã có quá nhiều món cùng tên.",
+    "status_invalid": "Không có trạng thái này.",
+    "day_invalid": "Ngày cần viết như 2026-11-30.",
     "number_invalid": "Chỗ này phải là một số nguyên.",
 }
 

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse
 
 from app.sessions import SessionEnded
 from app.shop.desk.errors import AlreadyDone
-from app.shop.errors import CartOrdered, LoginNeeded
+from app.shop.errors import CartOrdered, KeyInProgress, LoginNeeded
 
 _DESK: Final = {"product": "/quan-tri/san-pham/", "stock": "/quan-tri/kho/"}
 """Where the desk shows a subject of its audit log, by its kind."""
@@ -49,7 +49,7 @@ def detour(request: Request, error: Exception) -> RedirectResponse | None:
             return see_other("/dang-nhap", next=_asked_for(request))
         case SessionEnded():
             return see_other("/dang-nhap", next=_asked_for(request), ended="1")
-        case CartOrdered(order_id=order_id):
+        case CartOrdered(order_id=order_id) | KeyInProgress(order_id=str(order_id)):
             return see_other(f"/don-hang/{quote(order_id, safe='')}")
         case AlreadyDone(action=action, subject=subject):
             return see_other(desk_path(action, subject))

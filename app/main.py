@@ -33,6 +33,7 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
         cart_of=SessionCart,
         config=web_config(settings),
         gateway=parts.gateway,
+        rates=parts.rates,
     )
     if parts.jwks is not None:
         app.router.routes.append(Route("/.well-known/jwks.json", parts.jwks, methods=["GET"]))
@@ -68,4 +69,5 @@ def web_config(settings: Settings) -> WebConfig:
         public_url=settings.public_url,
         replica_name=settings.replica_name or "unnamed",
         trusted_proxies=settings.trusted_proxies,
+        webhook_secrets=settings.payments_webhook_secrets,
     )

@@ -96,6 +96,27 @@ class Settings(WatchedProcess):
     payments_timeout: Duration = Field(
         timedelta(seconds=5), gt=timedelta(0), description="How long one call to the acquirer may take."
     )
+    payments_webhook_secrets: Keys = Field(
+        (), description="What the acquirer signs its calls with, comma-separated; all verify."
+    )
+    payment_wait: Duration = Field(
+        timedelta(minutes=15),
+        ge=timedelta(minutes=1),
+        le=timedelta(days=1),
+        description="How long stock stays reserved for a shopper who is at their bank.",
+    )
+    checkout_lease: Duration = Field(
+        timedelta(seconds=20),
+        ge=timedelta(seconds=1),
+        le=timedelta(minutes=10),
+        description="A checkout that has not ended after this is finished or undone by any replica.",
+    )
+    recovery_interval: Duration = Field(
+        timedelta(seconds=2),
+        ge=timedelta(milliseconds=100),
+        le=timedelta(minutes=10),
+        description="How often a replica looks for checkouts and payments that were broken off.",
+    )
     identity_key: Path | None = Field(
         None,
         description="File of the private key that signs internal tokens; needed to call any service.",

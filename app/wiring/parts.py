@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from starlette.types import ASGIApp
 
@@ -17,21 +18,26 @@ from app.sessions import SessionConfig, Sessions, jwks_of
 from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
 from app.shop.accounts import LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.password import ChangePassword
+from app.shop.recovery import Recovery
 from app.shop.revocations import EndSessions
+from app.shop.settlement import Settlement
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
-from app.stores.orders import SqlOrders
+from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
+from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
+from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
@@ -56,8 +62,10 @@ class Parts:
     obedience: Obedience
     blocking: Blocking
     payments: HttpPayments | None
+    recovery: Recovery | None
     postman: Postman | None
     gateway: Gateway
+    rates: RedisRates | None
     observability: Observability
 
     @asynccontextmanager
@@ -68,6 +76,8 @@ class Parts:
             stack.push_async_callback(self.logins.close)
             stack.push_async_callback(self.background.close)
             stack.push_async_callback(self.attempts.close)
+            if self.rates is not None:
+                stack.push_async_callback(self.rates.close)
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
             if self.payments is not None:
@@ -77,11 +87,18 @@ class Parts:
             # A replica that an operator holds out never says ready, not even for a moment.
             await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
-            works = [self.obedience.run(), self.replay.run()]
-            if self.postman is not None:
-                works.append(self.postman.run())
-            await stack.enter_async_context(in_background(*works))
+            await stack.enter_async_context(in_background(*self._jobs()))
             yield
+
+    def _jobs(self) -> Iterator[Coroutine[Any, Any, None]]:
+        yield self.obedience.run()
+        yield self.replay.run()
+        if self.recovery is not None:
+            yield self.recovery.run()
+        if self.rates is not None:
+            yield self.rates.run()
+        if self.postman is not None:
+            yield self.postman.run()
 
 
 def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
@@ -98,7 +115,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
-    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
+    rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
+    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -109,8 +127,10 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     if payments is not None:
         listing.payments(observability, payments)
     listing.gateway(observability, gateway)
+    if rates is not None:
+        listing.rates(observability, rates)
     return Parts(
-        shop=_shop(database, logins, attempts, passwords, sessions),
+        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -123,8 +143,10 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
         payments=payments,
+        recovery=_recovery(settings, background, payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
+        rates=rates,
         observability=observability,
     )
 
@@ -174,18 +196,40 @@ def sessions_of(settings: Settings, *, timeout: timedelta | None = None) -> Sess
     )
 
 
+def _settlement(settings: Settings, database: Database, payments: HttpPayments | None) -> Settlement | None:
+    if payments is None:
+        return None
+    return Settlement(
+        orders=SqlOrders(database=database),
+        ledger=SqlLedger(database=database),
+        payments=payments,
+        return_url=settings.public_url + RETURN_PATH,
+        wait=settings.payment_wait,
+    )
+
+
+def _recovery(settings: Settings, background: Database, payments: HttpPayments | None) -> Recovery | None:
+    settlement = _settlement(settings, background, payments)
+    if settlement is None:
+        return None
+    return Recovery(ledger=settlement.ledger, settlement=settlement, interval=settings.recovery_interval)
+
+
 def _shop(
+    settings: Settings,
     database: Database,
     logins: Database,
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
+    payments: HttpPayments | None,
 ) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
+    settlement = _settlement(settings, database, payments)
     return Shop(
         catalog=catalog,
         accounts=SqlAccounts(database=database),
@@ -204,7 +248,11 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        place_order=PlaceOrder(orders=orders, offers=offers),
+        place_order=PlaceOrder(
+            orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
+        ),
+        cancel_order=CancelOrder(orders=orders, settlement=settlement),
+        settlement=settlement,
     )
 
 

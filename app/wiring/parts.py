@@ -40,6 +40,7 @@ from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
+from app.wiring.desk import desk_of
 from app.wiring.downstream import payments_of
 from app.wiring.gateway import gateway_of
 from app.wiring.post import postman_of
@@ -248,6 +249,7 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
+        desk=desk_of(database=database),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

@@ -5,6 +5,7 @@ from app.web.pages import (
     cart,
     category,
     checkout,
+    desk,
     devices,
     home,
     language,
@@ -32,4 +33,5 @@ ROUTES = [
     *devices.routes,
     *password.routes,
     *language.routes,
+    *desk.ROUTES,
 ]

@@ -8,9 +8,11 @@ from app.shop.accounts import Accounts, LogIn, Register
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
+from app.shop.forgotten import ForgotPassword, ResetPassword
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.revocations import EndSessions
+from app.shop.standing import Standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +25,9 @@ class Shop:
     register: Register
     log_in: LogIn
     change_password: ChangePassword
+    forgot_password: ForgotPassword
+    reset_password: ResetPassword
+    standing: Standing
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart

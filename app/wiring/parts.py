@@ -19,10 +19,13 @@ from app.settings import Settings
 from app.shop.accounts import LogIn, Register
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.forgotten import ForgotPassword, ResetPassword
 from app.shop.password import ChangePassword
 from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
+from app.shop.standing import Standing
 from app.stores.accounts import SqlAccounts
+from app.stores.asks import AsksConfig, RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
@@ -30,7 +33,9 @@ from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
-from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.stores.resets import SqlResets
+from app.stores.revocations import Replay, SessionEnds, SessionEpochs, SqlRevocations
+from app.stores.standing import SqlStandings
 from app.web.gateway import Gateway
 from app.wiring import listing
 from app.wiring.blocking import Blocking
@@ -93,6 +98,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     logins = Database(_logins_config(settings))
     background = Database(_background_config(settings))
     attempts = RedisAttempts(AttemptsConfig(url=settings.redis_url))
+    asks = RedisAsks(_asks_config(settings), attempts.pool)
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
@@ -108,7 +114,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         listing.payments(observability, payments)
     listing.gateway(observability, gateway)
     return Parts(
-        shop=_shop(database, logins, attempts, passwords, sessions),
+        shop=_shop(database, logins, attempts, passwords, sessions, asks),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -142,6 +148,11 @@ def connections_of(settings: Settings) -> int:
 
 def _pages_config(settings: Settings) -> DatabaseConfig:
     return DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size)
+
+
+def _asks_config(settings: Settings) -> AsksConfig:
+    config = AsksConfig(url=settings.redis_url)
+    return config if settings.rate_limit else replace(config, client_most=None)
 
 
 def _logins_config(settings: Settings) -> DatabaseConfig:
@@ -178,12 +189,15 @@ def _shop(
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
+    asks: RedisAsks,
 ) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
+    resets = SqlResets(database=logins)
+    ends = SessionEnds(sessions=sessions)
     return Shop(
         catalog=catalog,
         accounts=SqlAccounts(database=database),
@@ -198,6 +212,9 @@ def _shop(
         change_password=ChangePassword(
             accounts=logging_in, passwords=passwords, attempts=attempts, revocations=revocations
         ),
+        forgot_password=ForgotPassword(resets=resets, asks=asks),
+        reset_password=ResetPassword(resets=resets, passwords=passwords, revocations=revocations, ends=ends),
+        standing=Standing(standings=SqlStandings(database=database), revocations=revocations, ends=ends),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),

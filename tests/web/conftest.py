@@ -21,10 +21,13 @@ from app.sessions import SessionConfig, Sessions
 from app.shop.accounts import LogIn, Register
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.forgotten import ForgotPassword, ResetPassword
 from app.shop.password import ChangePassword
 from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
+from app.shop.standing import Standing
 from app.stores.accounts import SqlAccounts
+from app.stores.asks import AsksConfig, RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
@@ -32,9 +35,11 @@ from app.stores.migrations import migrate
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
-from app.stores.revocations import SessionEpochs, SqlRevocations
+from app.stores.resets import SqlResets
+from app.stores.revocations import SessionEnds, SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
 from app.stores.session_cart import SessionCart
+from app.stores.standing import SqlStandings
 from app.web import WebConfig, bare_app, install
 
 ORIGIN = "http://chopho.example"
@@ -119,6 +124,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
             )
             revocations = SqlRevocations(database=database)
+            resets, ends = SqlResets(database=database), SessionEnds(sessions=sessions)
             shop = Shop(
                 catalog=catalog,
                 accounts=accounts,
@@ -132,6 +138,15 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 ),
                 change_password=ChangePassword(
                     accounts=accounts, passwords=passwords, attempts=attempts, revocations=revocations
+                ),
+                forgot_password=ForgotPassword(
+                    resets=resets, asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool)
+                ),
+                reset_password=ResetPassword(
+                    resets=resets, passwords=passwords, revocations=revocations, ends=ends
+                ),
+                standing=Standing(
+                    standings=SqlStandings(database=database), revocations=revocations, ends=ends
                 ),
                 end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),

@@ -6,6 +6,7 @@ from app.web.pages import (
     category,
     checkout,
     devices,
+    forgotten,
     home,
     language,
     login,
@@ -29,5 +30,6 @@ ROUTES = [
     *account.routes,
     *devices.routes,
     *password.routes,
+    *forgotten.routes,
     *language.routes,
 ]

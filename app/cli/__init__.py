@@ -19,6 +19,7 @@ from app.cli import (
     logs,
     mail,
     migrate,
+    operations,
     sample,
     serve,
     sessions,
@@ -31,7 +32,7 @@ from app.fleet.errors import FleetError
 from app.settings import SettingsError
 
 for group in (
-    *(up, status, logs, down, serve, migrate),
+    *(up, status, operations, logs, down, serve, migrate),
     *(catalog, sample, backup, sessions, accounts, mail, compartments, breakers, faults),
     doctor,
 ):

@@ -42,6 +42,7 @@ class FleetOptions:
     replicas: int = 2
     session_url: str | None = None
     database_url: str | None = None
+    liveness_limit: timedelta = timedelta(seconds=20)
     programs: Programs = field(default_factory=Programs)
     replica: Sequence[str] = (*_OURSELVES, "serve", "shop")
     services: Mapping[str, Sequence[str]] = field(
@@ -108,6 +109,7 @@ class Topology:
             port=self.options.port,
             statistics_port=self.ports["statistics"],
             socket=self.options.state.socket(SOCKET),
+            server_state=self.options.state.path / "haproxy.state",
         )
 
     @property

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.shop.accounts import Accounts, LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
-from app.shop.forgotten import ForgotPassword, ResetPassword
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
+from app.shop.people import People
 from app.shop.revocations import EndSessions
-from app.shop.standing import Standing
+from app.shop.settlement import Settlement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +26,11 @@ class Shop:
     register: Register
     log_in: LogIn
     change_password: ChangePassword
-    forgot_password: ForgotPassword
-    reset_password: ResetPassword
-    standing: Standing
+    people: People
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart
     put_in_cart: PutInCart
     place_order: PlaceOrder
+    cancel_order: CancelOrder
+    settlement: Settlement | None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from starlette.types import ASGIApp
 
@@ -17,30 +18,31 @@ from app.sessions import SessionConfig, Sessions, jwks_of
 from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
 from app.shop.accounts import LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
-from app.shop.forgotten import ForgotPassword, ResetPassword
 from app.shop.password import ChangePassword
+from app.shop.recovery import Recovery
 from app.shop.revocations import EndSessions
+from app.shop.settlement import Settlement
 from app.shop.shop import Shop
-from app.shop.standing import Standing
 from app.stores.accounts import SqlAccounts
-from app.stores.asks import AsksConfig, RedisAsks
+from app.stores.asks import RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
-from app.stores.orders import SqlOrders
+from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
-from app.stores.resets import SqlResets
-from app.stores.revocations import Replay, SessionEnds, SessionEpochs, SqlRevocations
-from app.stores.standing import SqlStandings
+from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
+from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import payments_of
 from app.wiring.gateway import gateway_of
+from app.wiring.people import asks_config, people_of
 from app.wiring.post import postman_of
 
 
@@ -61,6 +63,7 @@ class Parts:
     obedience: Obedience
     blocking: Blocking
     payments: HttpPayments | None
+    recovery: Recovery | None
     postman: Postman | None
     gateway: Gateway
     observability: Observability
@@ -79,12 +82,19 @@ class Parts:
                 stack.push_async_callback(self.payments.close_connections)
             stack.callback(self.gateway.close)
             await self.sessions.open()
+            # A replica that an operator holds out never says ready, not even for a moment.
+            await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
-            works = [self.obedience.run(), self.replay.run()]
-            if self.postman is not None:
-                works.append(self.postman.run())
-            await stack.enter_async_context(in_background(*works))
+            await stack.enter_async_context(in_background(*self._jobs()))
             yield
+
+    def _jobs(self) -> Iterator[Coroutine[Any, Any, None]]:
+        yield self.obedience.run()
+        yield self.replay.run()
+        if self.recovery is not None:
+            yield self.recovery.run()
+        if self.postman is not None:
+            yield self.postman.run()
 
 
 def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
@@ -98,7 +108,6 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     logins = Database(_logins_config(settings))
     background = Database(_background_config(settings))
     attempts = RedisAttempts(AttemptsConfig(url=settings.redis_url))
-    asks = RedisAsks(_asks_config(settings), attempts.pool)
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
@@ -114,7 +123,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         listing.payments(observability, payments)
     listing.gateway(observability, gateway)
     return Parts(
-        shop=_shop(database, logins, attempts, passwords, sessions, asks),
+        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -124,9 +133,10 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         background=background,
         attempts=attempts,
         board=board,
-        obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
+        obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
         payments=payments,
+        recovery=_recovery(settings, background, payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
         observability=observability,
@@ -148,11 +158,6 @@ def connections_of(settings: Settings) -> int:
 
 def _pages_config(settings: Settings) -> DatabaseConfig:
     return DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size)
-
-
-def _asks_config(settings: Settings) -> AsksConfig:
-    config = AsksConfig(url=settings.redis_url)
-    return config if settings.rate_limit else replace(config, client_most=None)
 
 
 def _logins_config(settings: Settings) -> DatabaseConfig:
@@ -183,21 +188,40 @@ def sessions_of(settings: Settings, *, timeout: timedelta | None = None) -> Sess
     )
 
 
+def _settlement(settings: Settings, database: Database, payments: HttpPayments | None) -> Settlement | None:
+    if payments is None:
+        return None
+    return Settlement(
+        orders=SqlOrders(database=database),
+        ledger=SqlLedger(database=database),
+        payments=payments,
+        return_url=settings.public_url + RETURN_PATH,
+        wait=settings.payment_wait,
+    )
+
+
+def _recovery(settings: Settings, background: Database, payments: HttpPayments | None) -> Recovery | None:
+    settlement = _settlement(settings, background, payments)
+    if settlement is None:
+        return None
+    return Recovery(ledger=settlement.ledger, settlement=settlement, interval=settings.recovery_interval)
+
+
 def _shop(
+    settings: Settings,
     database: Database,
     logins: Database,
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
-    asks: RedisAsks,
+    payments: HttpPayments | None,
 ) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
-    resets = SqlResets(database=logins)
-    ends = SessionEnds(sessions=sessions)
+    settlement = _settlement(settings, database, payments)
     return Shop(
         catalog=catalog,
         accounts=SqlAccounts(database=database),
@@ -212,14 +236,22 @@ def _shop(
         change_password=ChangePassword(
             accounts=logging_in, passwords=passwords, attempts=attempts, revocations=revocations
         ),
-        forgot_password=ForgotPassword(resets=resets, asks=asks),
-        reset_password=ResetPassword(resets=resets, passwords=passwords, revocations=revocations, ends=ends),
-        standing=Standing(standings=SqlStandings(database=database), revocations=revocations, ends=ends),
+        people=people_of(
+            database=database,
+            logins=logins,
+            sessions=sessions,
+            passwords=passwords,
+            asks=RedisAsks(asks_config(settings), attempts.pool),
+        ),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        place_order=PlaceOrder(orders=orders, offers=offers),
+        place_order=PlaceOrder(
+            orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
+        ),
+        cancel_order=CancelOrder(orders=orders, settlement=settlement),
+        settlement=settlement,
     )
 
 

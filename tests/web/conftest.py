@@ -19,13 +19,12 @@ from sqlalchemy.engine import make_url
 from app.fleet.postgres import PostgresServer
 from app.sessions import SessionConfig, Sessions
 from app.shop.accounts import LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
-from app.shop.forgotten import ForgotPassword, ResetPassword
 from app.shop.password import ChangePassword
 from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
-from app.shop.standing import Standing
 from app.stores.accounts import SqlAccounts
 from app.stores.asks import AsksConfig, RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
@@ -35,12 +34,11 @@ from app.stores.migrations import migrate
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
-from app.stores.resets import SqlResets
-from app.stores.revocations import SessionEnds, SessionEpochs, SqlRevocations
+from app.stores.revocations import SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
 from app.stores.session_cart import SessionCart
-from app.stores.standing import SqlStandings
 from app.web import WebConfig, bare_app, install
+from app.wiring.people import people_of
 
 ORIGIN = "http://chopho.example"
 KEY = "a key of the tests that is long enough to sign with"
@@ -124,7 +122,6 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
             )
             revocations = SqlRevocations(database=database)
-            resets, ends = SqlResets(database=database), SessionEnds(sessions=sessions)
             shop = Shop(
                 catalog=catalog,
                 accounts=accounts,
@@ -139,20 +136,20 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 change_password=ChangePassword(
                     accounts=accounts, passwords=passwords, attempts=attempts, revocations=revocations
                 ),
-                forgot_password=ForgotPassword(
-                    resets=resets, asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool)
-                ),
-                reset_password=ResetPassword(
-                    resets=resets, passwords=passwords, revocations=revocations, ends=ends
-                ),
-                standing=Standing(
-                    standings=SqlStandings(database=database), revocations=revocations, ends=ends
+                people=people_of(
+                    database=database,
+                    logins=database,
+                    sessions=sessions,
+                    passwords=passwords,
+                    asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool),
                 ),
                 end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
+                cancel_order=CancelOrder(orders=orders, settlement=None),
+                settlement=None,
             )
             for part in (database, attempts, sessions):
                 stack.push_async_callback(part.close)

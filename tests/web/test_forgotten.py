@@ -213,7 +213,7 @@ async def test_a_locked_account_gets_no_link_and_its_link_opens_nothing(world: W
     key = person.email.casefold()
     known = await world.shop.accounts.credentials(key)
     assert known
-    await world.shop.standing.lock(known[0].id, by=None)
+    await world.shop.people.standing.lock(known[0].id, by=None)
     assert await asked(world, person.email) is None
     assert await reset(world, token) == 410
 

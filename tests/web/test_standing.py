@@ -26,7 +26,7 @@ async def who(client: httpx.AsyncClient) -> str | None:
 async def test_a_locked_account_is_out_at_once_and_only_its_password_tells_why(
     world: World, shopper: httpx.AsyncClient, person: Person
 ) -> None:
-    await world.shop.standing.lock(await account_id(world, person), by=None)
+    await world.shop.people.standing.lock(await account_id(world, person), by=None)
     assert await who(shopper) is None
     async with world.client(headers=BROWSER) as browser, world.client() as api:
         wrong = await browser.post("/dang-nhap", data={"email": person.email, "password": "sai-mat-khau"})
@@ -36,7 +36,7 @@ async def test_a_locked_account_is_out_at_once_and_only_its_password_tells_why(
     assert (right.status_code, "đã bị khóa" in right.text) == (403, True)
     assert (told.status_code, told.json()["code"]) == (403, "account_locked")
     assert "set-cookie" not in right.headers
-    await world.shop.standing.unlock(await account_id(world, person))
+    await world.shop.people.standing.unlock(await account_id(world, person))
     assert await who(shopper) is None, "what was ended stays ended"
     async with world.client() as api:
         assert (await api.post("/api/v1/session", json=person.credentials)).status_code == 200
@@ -65,7 +65,7 @@ async def test_a_log_in_that_a_lock_overtakes_is_dead_from_its_birth(world: Worl
     async with world.client() as thief:
         late = asyncio.create_task(thief.post("/api/v1/session", json=person.credentials))
         await reached.wait()
-        await world.shop.standing.lock(await account_id(world, person), by=None)
+        await world.shop.people.standing.lock(await account_id(world, person), by=None)
         locked.set()
         assert (await late).status_code in {200, 403, 409}
         assert await who(thief) is None
@@ -78,7 +78,7 @@ async def test_a_request_in_flight_ends_with_the_lock(
     whose = await account_id(world, person)
 
     async def slow(skus: object) -> object:
-        await world.shop.standing.lock(whose, by=None)
+        await world.shop.people.standing.lock(whose, by=None)
         return await offers(skus)  # type: ignore[arg-type]  # what it was asked
 
     object.__setattr__(world.shop.add_to_cart, "offers", slow)
@@ -91,18 +91,18 @@ async def test_another_role_is_another_session(
     world: World, shopper: httpx.AsyncClient, person: Person
 ) -> None:
     whose = await account_id(world, person)
-    account = await world.shop.standing.give(whose, "operator", by=None)
+    account = await world.shop.people.standing.give(whose, "operator", by=None)
     assert account.role == "operator"
     assert await who(shopper) is None
     assert [kind for kind, _ in await delivered_to(world, person.email)][-1] == "role_changed"
     await shopper.post("/dang-nhap", data=person.credentials)
-    await world.shop.standing.give(whose, "operator", by=None)
+    await world.shop.people.standing.give(whose, "operator", by=None)
     assert await who(shopper) == person.email, "nothing changed, so nobody is out"
 
 
 async def test_nobody_locks_themselves(world: World, person: Person) -> None:
     whose = await account_id(world, person)
     with pytest.raises(Forbidden):
-        await world.shop.standing.lock(whose, by=whose)
+        await world.shop.people.standing.lock(whose, by=whose)
     with pytest.raises(Forbidden):
-        await world.shop.standing.give(whose, "customer", by=whose)
+        await world.shop.people.standing.give(whose, "customer", by=whose)

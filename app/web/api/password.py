@@ -35,12 +35,14 @@ async def change(
 @router.post("/password/forgotten", status_code=202, response_model=None)
 async def forgotten(request: Request, wanted: Forgotten) -> Response:
     """Have a link sent to that e-mail; the answer is the same whether an account has it."""
-    await shop_of(request).forgot_password(email=wanted.email, client=client_of(request), language=language())
+    await shop_of(request).people.forgot_password(
+        email=wanted.email, client=client_of(request), language=language()
+    )
     return private({}, 202)
 
 
 @router.post("/password/reset", status_code=204)
 async def reset(request: Request, wanted: Reset) -> Response:
     """Set a new password by the token of the link, once; every session of the account ends."""
-    await shop_of(request).reset_password(token=wanted.token, new=wanted.new)
+    await shop_of(request).people.reset_password(token=wanted.token, new=wanted.new)
     return nothing()

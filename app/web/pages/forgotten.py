@@ -25,7 +25,7 @@ async def show(request: Request, entry: Entry) -> Response:
 
 async def ask(request: Request, form: Form) -> Response:
     """Have a link sent."""
-    await shop_of(request).forgot_password(
+    await shop_of(request).people.forgot_password(
         email=form.text("email"), client=client_of(request), language=language()
     )
     return see_other(PATH, asked="1")
@@ -34,7 +34,7 @@ async def ask(request: Request, form: Form) -> Response:
 async def show_reset(request: Request, entry: Entry) -> Response:
     """The form for a new password, as long as the link is good. Opening it, as mail scanners do, uses nothing up."""
     token = entry.value("token") or request.query_params.get("token", "")
-    await shop_of(request).reset_password.holder(token)
+    await shop_of(request).people.reset_password.holder(token)
     return await html(
         request, "reset.html", status=entry.status, entry=entry, token=token, password_least=PASSWORD_LEAST
     )
@@ -42,7 +42,7 @@ async def show_reset(request: Request, entry: Entry) -> Response:
 
 async def reset(request: Request, form: Form) -> Response:
     """Set it, then lead to the log-in."""
-    await shop_of(request).reset_password(token=form.text("token"), new=form.text("new"))
+    await shop_of(request).people.reset_password(token=form.text("token"), new=form.text("new"))
     return see_other("/dang-nhap", reset="1")
 
 

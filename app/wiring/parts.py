@@ -35,11 +35,13 @@ from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
+from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
+from app.wiring.desk import desk_of
 from app.wiring.downstream import payments_of
 from app.wiring.gateway import gateway_of
 from app.wiring.people import asks_config, people_of
@@ -66,6 +68,7 @@ class Parts:
     recovery: Recovery | None
     postman: Postman | None
     gateway: Gateway
+    rates: RedisRates | None
     observability: Observability
 
     @asynccontextmanager
@@ -76,6 +79,8 @@ class Parts:
             stack.push_async_callback(self.logins.close)
             stack.push_async_callback(self.background.close)
             stack.push_async_callback(self.attempts.close)
+            if self.rates is not None:
+                stack.push_async_callback(self.rates.close)
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
             if self.payments is not None:
@@ -93,6 +98,8 @@ class Parts:
         yield self.replay.run()
         if self.recovery is not None:
             yield self.recovery.run()
+        if self.rates is not None:
+            yield self.rates.run()
         if self.postman is not None:
             yield self.postman.run()
 
@@ -111,7 +118,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
-    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
+    rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
+    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -122,6 +130,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     if payments is not None:
         listing.payments(observability, payments)
     listing.gateway(observability, gateway)
+    if rates is not None:
+        listing.rates(observability, rates)
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, payments),
         sessions=sessions,
@@ -139,6 +149,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         recovery=_recovery(settings, background, payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
+        rates=rates,
         observability=observability,
     )
 
@@ -247,6 +258,7 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
+        desk=desk_of(database=database),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

@@ -5,6 +5,7 @@ from app.web.pages import (
     cart,
     category,
     checkout,
+    desk,
     devices,
     forgotten,
     home,
@@ -34,4 +35,5 @@ ROUTES = [
     *password.routes,
     *forgotten.routes,
     *language.routes,
+    *desk.ROUTES,
 ]

@@ -9,6 +9,7 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
+from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.revocations import EndSessions
@@ -31,4 +32,5 @@ class Shop:
     put_in_cart: PutInCart
     place_order: PlaceOrder
     cancel_order: CancelOrder
+    move_order: MoveOrder
     settlement: Settlement | None

@@ -102,7 +102,10 @@ async def _cart_ordered(connection: AsyncConnection, request: OrderRequest) -> C
 def _checked_totals(request: OrderRequest, taken: Sequence[Taken]) -> Totals:
     """What the order costs at the prices that are locked; raises `TotalChanged`."""
     totals = totals_of([each.line for each in taken])
-    if totals.total != request.expected_total:
+    seen = all(
+        request.prices.get(each.line.sku, each.line.unit_price) == each.line.unit_price for each in taken
+    )
+    if not seen or totals.total != request.expected_total:
         raise TotalChanged(expected=request.expected_total, actual=totals.total)
     if request.payment != COD and totals.total == 0:
         raise PaymentRefused("there is nothing to be paid by card")

@@ -11,6 +11,7 @@ from app.resilience import Limiter
 from app.sessions import Sessions
 from app.stores.attempts import RedisAttempts
 from app.stores.database import Database
+from app.stores.rates import RedisRates
 from app.web.gateway import Gateway
 from app.wiring.blocking import Blocking
 
@@ -151,3 +152,15 @@ def gateway(observability: Observability, gateway: Gateway) -> None:
                 dies="nobody else: there are as many as slots, so whoever has a slot waits for none",
             )
         )
+
+
+def rates(observability: Observability, rates: RedisRates) -> None:
+    """The connections that count what one address asks."""
+    observability.compartments.add(
+        redis_pool(
+            "rates Redis",
+            rates.pool,
+            shared_by=("registration", "the counts of the gateway"),
+            dies="registration, with a 503; the gateway goes on, each replica counting for itself",
+        )
+    )

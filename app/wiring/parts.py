@@ -28,6 +28,7 @@ from app.shop.revocations import EndSessions
 from app.shop.settlement import Settlement
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
+from app.stores.asks import RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
@@ -35,13 +36,16 @@ from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
+from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
+from app.wiring.desk import desk_of
 from app.wiring.downstream import payments_of
 from app.wiring.gateway import gateway_of
+from app.wiring.people import asks_config, people_of
 from app.wiring.post import postman_of
 
 
@@ -65,6 +69,7 @@ class Parts:
     recovery: Recovery | None
     postman: Postman | None
     gateway: Gateway
+    rates: RedisRates | None
     observability: Observability
 
     @asynccontextmanager
@@ -75,6 +80,8 @@ class Parts:
             stack.push_async_callback(self.logins.close)
             stack.push_async_callback(self.background.close)
             stack.push_async_callback(self.attempts.close)
+            if self.rates is not None:
+                stack.push_async_callback(self.rates.close)
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
             if self.payments is not None:
@@ -92,6 +99,8 @@ class Parts:
         yield self.replay.run()
         if self.recovery is not None:
             yield self.recovery.run()
+        if self.rates is not None:
+            yield self.rates.run()
         if self.postman is not None:
             yield self.postman.run()
 
@@ -110,7 +119,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
-    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
+    rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
+    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -121,6 +131,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     if payments is not None:
         listing.payments(observability, payments)
     listing.gateway(observability, gateway)
+    if rates is not None:
+        listing.rates(observability, rates)
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, payments),
         sessions=sessions,
@@ -138,6 +150,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         recovery=_recovery(settings, background, payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
+        rates=rates,
         observability=observability,
     )
 
@@ -235,10 +248,18 @@ def _shop(
         change_password=ChangePassword(
             accounts=logging_in, passwords=passwords, attempts=attempts, revocations=revocations
         ),
+        people=people_of(
+            database=database,
+            logins=logins,
+            sessions=sessions,
+            passwords=passwords,
+            asks=RedisAsks(asks_config(settings), attempts.pool),
+        ),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
+        desk=desk_of(database=database),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

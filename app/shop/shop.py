@@ -10,7 +10,7 @@ from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,7 @@ class Shop:
     register: Register
     log_in: LogIn
     change_password: ChangePassword
+    end_session: EndSession
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart

@@ -20,7 +20,7 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.password import ChangePassword
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
@@ -174,6 +174,7 @@ def _shop(
         change_password=ChangePassword(
             accounts=logging_in, passwords=passwords, attempts=attempts, revocations=revocations
         ),
+        end_session=EndSession(revocations=revocations),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),

@@ -22,7 +22,7 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.password import ChangePassword
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
@@ -133,6 +133,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 change_password=ChangePassword(
                     accounts=accounts, passwords=passwords, attempts=attempts, revocations=revocations
                 ),
+                end_session=EndSession(revocations=revocations),
                 end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),

@@ -9,7 +9,7 @@ from app.lifecycle import Lifecycle, LifecycleConfig, serve
 from app.observability import logging_to
 from app.services.payments.app import create_app
 from app.services.payments.config import AcquirerConfig, DeliveryConfig
-from app.settings import PaymentsServiceSettings, ServiceSettings, SettingsError, read
+from app.settings import PaymentsServiceSettings, ServiceSettings, SettingsError, read, service_manager
 from app.stores.database import DatabaseConfig
 
 
@@ -34,7 +34,14 @@ def serve_payments(host: str, port: int) -> int:
         faults_token=settings.faults_token,
     )
     with logging_to(sys.stdout.fileno(), replica=f"payments@{host}:{port}"):
-        return serve(app, lifecycle, host=host, port=port)
+        return serve(
+            app,
+            lifecycle,
+            host=host,
+            port=port,
+            watchdog=settings.watchdog(),
+            notifier=service_manager(),
+        )
 
 
 def _lifecycle(settings: ServiceSettings) -> Lifecycle:

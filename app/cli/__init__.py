@@ -8,13 +8,19 @@ from typing import NoReturn
 import typer
 
 from app.cli import (
+    accounts,
+    backup,
     breakers,
     catalog,
     compartments,
+    doctor,
     down,
     faults,
     logs,
+    mail,
     migrate,
+    operations,
+    sample,
     serve,
     sessions,
     status,
@@ -26,8 +32,9 @@ from app.fleet.errors import FleetError
 from app.settings import SettingsError
 
 for group in (
-    *(up, status, logs, down, serve, migrate),
-    *(catalog, sessions, compartments, breakers, faults),
+    *(up, status, operations, logs, down, serve, migrate),
+    *(catalog, sample, backup, sessions, accounts, mail, compartments, breakers, faults),
+    doctor,
 ):
     group.register(cli)
 

@@ -25,7 +25,14 @@ _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     errors.CannotStart: (7, "a process cannot start"),
     SettingsError: (8, "a setting cannot be used"),
     CatalogueRefused: (9, "an import file was refused"),
+    errors.BackupRefused: (10, "a backup was refused"),
+    errors.Busy: (11, "another operator's order is being carried out"),
+    errors.NoSuchReplica: (12, "no such replica"),
+    errors.SupervisorGone: (13, "no supervisor is there to do it"),
 }
+
+SICK: Final[Mapping[str, int]] = {"NOTE": 0, "WARNING": 20, "ERROR": 21}
+"""What `chopho doctor` ends with, by the worst it found; from mild to bad."""
 
 EPILOG: Final = (
     f"Exit codes: 0 done; {'; '.join(f'{code} {words}' for code, words in _CODES.values())}; 130 interrupted."

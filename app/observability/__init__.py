@@ -17,6 +17,7 @@ from app.observability.background import in_background
 from app.observability.compartments import Compartment, Compartments, Usage
 from app.observability.health import Check, Components
 from app.observability.logs import logging_to
+from app.observability.mail_metrics import MailMetrics
 from app.observability.observability import Observability, ObservabilityConfig
 from app.observability.requests import RequestLog
 from app.observability.sources import database_pool, http_pool, redis_pool
@@ -28,6 +29,7 @@ __all__ = [
     "Compartments",
     "Components",
     "LineWriter",
+    "MailMetrics",
     "Observability",
     "ObservabilityConfig",
     "RequestLog",

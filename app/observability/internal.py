@@ -10,12 +10,14 @@ import orjson
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.observability.about import about
 from app.observability.compartments import Compartments
 from app.observability.health import Components
 
 METRICS: Final = "/metrics"
 HEALTH: Final = "/health"
 COMPARTMENTS: Final = "/internal/compartments"
+ABOUT: Final = "/internal/about"
 
 _FORWARDED: Final = frozenset({b"x-forwarded-for", b"forwarded", b"via", b"x-real-ip"})
 
@@ -48,6 +50,7 @@ class Internal:
             METRICS: self._metrics,
             HEALTH: self._health,
             COMPARTMENTS: self._list,
+            ABOUT: self._tell,
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,6 +74,9 @@ class Internal:
     def _list(self) -> Answer:
         found = {"replica": self._replica, "compartments": self._compartments.rows()}
         return "application/json", orjson.dumps(found)
+
+    def _tell(self) -> Answer:
+        return "application/json", orjson.dumps({"replica": self._replica, **about()})
 
 
 def _may_ask(scope: Scope) -> bool:

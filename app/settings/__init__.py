@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.settings.environment import SettingsError, read
 from app.settings.fields import PREFIX, Duration
 from app.settings.fleet import FleetSettings
+from app.settings.service_manager import service_manager
 from app.settings.services import PaymentsServiceSettings, ServiceSettings
 from app.settings.shop import MigrationSettings, Settings
 
@@ -18,4 +19,5 @@ __all__ = [
     "Settings",
     "SettingsError",
     "read",
+    "service_manager",
 ]

@@ -27,12 +27,14 @@ _SECRET: Final = frozenset(
     {
         "secret_keys",
         "webhook_secrets",
+        "payments_webhook_secrets",
         "faults_token",
         "database_url",
         "redis_url",
         "cache_url",
         "session_url",
         "session_also_accept",
+        "mail_url",
     }
 )
 """Never repeated in a message; the URLs may carry a password."""

@@ -9,22 +9,28 @@ from typing import Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from app.clients.mail.config import CONSOLE
 from app.settings.fields import (
     DatabaseUrl,
     Duration,
     Environment,
     Keys,
+    MailUrl,
     Networks,
     Origin,
     RedisUrl,
+    Sender,
     SessionUrl,
 )
+from app.settings.watched import WatchedProcess
 
 
-class Settings(Environment):
+class Settings(WatchedProcess):
     """What one replica of the shop needs to know."""
 
-    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    database_url: DatabaseUrl = Field(
+        description="The shop's PostgreSQL; several hosts as `one:5432,two:5432`: the one that can be written to."
+    )
     database_pool_size: int = Field(10, ge=1, le=500, description="Connections of one replica.")
     session_url: SessionUrl = Field(
         description="The one switch of the session backend. `jwt+…?key_files=new.pem,old.pub` signs with keys from files."
@@ -72,6 +78,15 @@ class Settings(Environment):
         timedelta(seconds=30), ge=timedelta(0), description="Requests in flight may finish."
     )
     rate_limit: bool = Field(default=True, description="Abuse limits; failed log-ins are limited always.")
+    mail_url: MailUrl | None = Field(
+        None,
+        description="Where mail goes: `smtp://user:password@host:port`, `smtps://…`, or `console:` to show it in the log. "
+        "Without it, mail waits in the outbox.",
+    )
+    mail_from: Sender | None = Field(
+        None,
+        description="Whom mail comes from, such as `Chợ Phố <shop@chopho.example>`; a mail server needs it.",
+    )
     payments_url: Origin | None = Field(
         None, description="The acquirer; without it the shop takes payment on delivery alone."
     )
@@ -81,9 +96,43 @@ class Settings(Environment):
     payments_timeout: Duration = Field(
         timedelta(seconds=5), gt=timedelta(0), description="How long one call to the acquirer may take."
     )
+    payments_webhook_secrets: Keys = Field(
+        (), description="What the acquirer signs its calls with, comma-separated; all verify."
+    )
+    payment_wait: Duration = Field(
+        timedelta(minutes=15),
+        ge=timedelta(minutes=1),
+        le=timedelta(days=1),
+        description="How long stock stays reserved for a shopper who is at their bank.",
+    )
+    checkout_lease: Duration = Field(
+        timedelta(seconds=20),
+        ge=timedelta(seconds=1),
+        le=timedelta(minutes=10),
+        description="A checkout that has not ended after this is finished or undone by any replica.",
+    )
+    recovery_interval: Duration = Field(
+        timedelta(seconds=2),
+        ge=timedelta(milliseconds=100),
+        le=timedelta(minutes=10),
+        description="How often a replica looks for checkouts and payments that were broken off.",
+    )
     identity_key: Path | None = Field(
         None,
         description="File of the private key that signs internal tokens; needed to call any service.",
+    )
+
+    gateway_pool_size: int = Field(
+        32, ge=1, le=500, description="Calls of the gateway to one service under way at once."
+    )
+    gateway_timeout: Duration = Field(
+        timedelta(seconds=2),
+        gt=timedelta(0),
+        description="How long a service may take to begin its answer to the gateway.",
+    )
+    gateway_echo: bool = Field(
+        default=False,
+        description="Show through the gateway what services receive, their caller's token too; for labs.",
     )
 
     @field_validator("session_absolute_timeout")
@@ -92,6 +141,14 @@ class Settings(Environment):
         if given < others.data.get("session_idle_timeout", given):
             raise ValueError("wants no less than CHOPHO_SESSION_IDLE_TIMEOUT")
         return given
+
+    @model_validator(mode="after")
+    def _signed_mail(self) -> Self:
+        if self.mail_from is None and self.mail_url not in {None, CONSOLE}:
+            raise ValueError(
+                "CHOPHO_MAIL_FROM is not set; CHOPHO_MAIL_URL needs it: whom does the shop's mail come from?"
+            )
+        return self
 
     @model_validator(mode="after")
     def _identified(self) -> Self:
@@ -106,7 +163,9 @@ class Settings(Environment):
 class MigrationSettings(Environment):
     """What bringing the database up to date needs to know."""
 
-    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    database_url: DatabaseUrl = Field(
+        description="The shop's PostgreSQL; several hosts as `one:5432,two:5432`: the one that can be written to."
+    )
     public_url: Origin | None = Field(
         None, description="The shop's origin; sample data is for a shop on this machine alone."
     )

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.shop.accounts import Accounts, LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
+from app.shop.desk.desk import Desk
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
+from app.shop.people import People
 from app.shop.revocations import EndSession, EndSessions
+from app.shop.settlement import Settlement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +27,13 @@ class Shop:
     register: Register
     log_in: LogIn
     change_password: ChangePassword
+    people: People
     end_session: EndSession
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart
     put_in_cart: PutInCart
     place_order: PlaceOrder
+    desk: Desk
+    cancel_order: CancelOrder
+    settlement: Settlement | None

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.accounts import Account, Registration, Role
 from app.shop.errors import EmailTaken
+from app.shop.mail import Message
 from app.shop.text import storable
+from app.stores import outbox
 from app.stores.database import AnyRow, Database
-from app.stores.tables import accounts, revocations
+from app.stores.revocations import promise
+from app.stores.tables import accounts
 
 
 def is_uuid(text: str) -> bool:
@@ -31,7 +34,12 @@ class SqlAccounts:
     database: Database
 
     async def add(
-        self, registration: Registration, *, password_hash: str, role: Role = "customer"
+        self,
+        registration: Registration,
+        *,
+        password_hash: str,
+        role: Role = "customer",
+        mail: Message | None = None,
     ) -> Account:
         """Of several registrations of one e-mail at once, the database lets one through."""
 
@@ -45,31 +53,34 @@ class SqlAccounts:
                     name=registration.name,
                     role=role,
                     password_hash=password_hash,
+                    language=registration.language,
                 )
                 .on_conflict_do_nothing(index_elements=[accounts.c.email_key])
                 .returning(accounts)
             )
             row: AnyRow | None = added.one_or_none()
+            if row is not None and mail is not None:
+                await outbox.add(connection, mail)
             return row
 
         row = await self.database.transaction(work)
         if row is None:
             raise EmailTaken("there is an account with this e-mail already")
-        return _account(row)
+        return account_of_row(row)
 
     async def by_id(self, account_id: str) -> Account | None:
         """One query."""
         if not is_uuid(account_id):
             return None
-        row = await self.database.row(select(accounts).where(accounts.c.id == account_id))
-        return None if row is None else _account(row)
+        row = await self.database.row(select(accounts).where(accounts.c.id == account_id, not_erased()))
+        return None if row is None else account_of_row(row)
 
     async def credentials(self, email_key: str) -> tuple[Account, str] | None:
         """One query."""
         if not storable(email_key):
             return None
-        row = await self.database.row(select(accounts).where(accounts.c.email_key == email_key))
-        return None if row is None else (_account(row), row.password_hash)
+        row = await self.database.row(select(accounts).where(accounts.c.email_key == email_key, not_erased()))
+        return None if row is None else (account_of_row(row), row.password_hash)
 
     async def rehash(self, account_id: str, *, old: str, new: str) -> None:
         """Compare and set: a password that was changed meanwhile stays changed."""
@@ -83,8 +94,8 @@ class SqlAccounts:
 
         await self.database.transaction(work)
 
-    async def change_password(self, account_id: str, *, old: str, new: str) -> int | None:
-        """Both rows in one transaction; of two changes at once the second finds another hash."""
+    async def change_password(self, account_id: str, *, old: str, new: str, mail: Message) -> int | None:
+        """All rows in one transaction; of two changes at once the second finds another hash."""
 
         async def work(connection: AsyncConnection) -> int | None:
             changed = await connection.execute(
@@ -94,13 +105,31 @@ class SqlAccounts:
             )
             if not changed.rowcount:
                 return None
-            promised: int | None = await connection.scalar(
-                insert(revocations).values(account_id=account_id).returning(revocations.c.id)
-            )
-            return promised
+            await outbox.add(connection, mail)
+            return await promise(connection, account_id)
 
         return await self.database.transaction(work)
 
 
-def _account(row: AnyRow) -> Account:
-    return Account(id=row.id, email=row.email, name=row.name, role=row.role, created_at=row.created_at)
+def not_erased() -> ColumnElement[bool]:
+    """Of accounts that are somebody's."""
+    return accounts.c.erased_at.is_(None)
+
+
+def is_open() -> ColumnElement[bool]:
+    """Of accounts that somebody may use."""
+    return and_(not_erased(), accounts.c.locked_at.is_(None))
+
+
+def account_of_row(row: AnyRow) -> Account:
+    """The account of a whole row of the table."""
+    return Account(
+        id=row.id,
+        email=row.email,
+        name=row.name,
+        role=row.role,
+        created_at=row.created_at,
+        language=row.language,
+        phone=row.phone,
+        locked_at=row.locked_at,
+    )

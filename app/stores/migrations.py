@@ -46,6 +46,11 @@ def head() -> str | None:
     return ScriptDirectory(str(FOLDER)).get_current_head()
 
 
+def knows(revision: str) -> bool:
+    """Whether this release brings that revision; not so for those of a newer one."""
+    return any(script.revision == revision for script in ScriptDirectory(str(FOLDER)).walk_revisions())
+
+
 def current(url: str) -> str | None:
     """The revision of the database; None for an empty one. Raises `Unavailable`."""
     with _connected(url) as connection:

@@ -44,6 +44,10 @@ accounts: Final = Table(
     Column("role", Text, nullable=False),
     Column("password_hash", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("language", Text, nullable=False, server_default=text("'vi'")),  # of the mail they get
+    Column("phone", Text, nullable=False, server_default=text("''")),
+    Column("locked_at", DateTime(timezone=True)),  # nobody comes in since then
+    Column("erased_at", DateTime(timezone=True)),  # nobody's any more; its orders stay in the books
     CheckConstraint("role IN ('customer', 'owner', 'operator')", name="role"),
 )
 
@@ -64,7 +68,7 @@ products: Final = Table(
     Column("description", Text, nullable=False),
     Column("category_id", BigInteger, ForeignKey("categories.id"), nullable=False, index=True),
     Column("visible", Boolean, nullable=False, server_default=text("true")),
-    # What searches compare, without case and marks: `app.stores.catalog.search_text` of the product.
+    # What searches compare, without case and marks: `app.stores.search.findable` of the product.
     Column("search", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column(
@@ -137,42 +141,4 @@ ended_sessions: Final = Table(
     Column("handle", Text, primary_key=True),
     Column("ended_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Index(None, "ended_at"),
-)
-
-orders: Final = Table(
-    "orders",
-    metadata,
-    Column("id", Uuid(as_uuid=False), primary_key=True),
-    Column("sequence", BigInteger, Identity(), nullable=False, unique=True),
-    Column("account_id", Uuid(as_uuid=False), ForeignKey("accounts.id"), nullable=False),
-    Column("cart_id", Text, nullable=False, unique=True),  # one cart becomes one order
-    Column("status", Text, nullable=False),
-    Column("payment", Text, nullable=False),
-    Column("shipping", JSONB, nullable=False),
-    Column("total", BigInteger, nullable=False),
-    Column("placed_at", DateTime(timezone=True), nullable=False),
-    Index(None, "account_id", "sequence"),
-)
-
-order_lines: Final = Table(
-    "order_lines",
-    metadata,
-    Column("order_id", Uuid(as_uuid=False), ForeignKey("orders.id"), primary_key=True),
-    Column("position", SmallInteger, primary_key=True),
-    # No foreign key to the variant: what was sold outlives what is sold.
-    Column("sku", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("quantity", Integer, nullable=False),
-    Column("unit_price", BigInteger, nullable=False),
-    CheckConstraint("quantity > 0", name="quantity"),
-)
-
-order_keys: Final = Table(
-    "order_keys",
-    metadata,
-    Column("account_id", Uuid(as_uuid=False), ForeignKey("accounts.id"), primary_key=True),
-    Column("key", Text, primary_key=True),
-    Column("fingerprint", Text, nullable=False),
-    Column("order_id", Uuid(as_uuid=False), ForeignKey("orders.id"), nullable=False),
-    Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
 )

@@ -19,13 +19,20 @@ from app.web import docs
 from app.web.answers import answer, refusal, refuse
 from app.web.api.faults import problem_with
 from app.web.api.routes import HOT_ROUTES, api_router
+from app.web.api.routes import PREFIX as API
+from app.web.api.webhooks import PATH as WEBHOOK_PATH
 from app.web.assets import ASSETS, PREFIX
 from app.web.config import WebConfig
-from app.web.edge import BodyLimit, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
+from app.web.edge import BodyLimit, HeadAsGet, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
 from app.web.edge.stamp import stamp_of
 from app.web.errors import WebError, problem_of
+from app.web.gateway import PATH as GATEWAY_PATH
+from app.web.gateway import Gateway
 from app.web.language import Language
 from app.web.pages import ROUTES
+from app.web.pages.desk import owner as desk
+from app.web.pages.payment import PATH as RETURN_PATH
+from app.web.rates import Rates
 from app.web.shopping import CartOf
 
 
@@ -45,11 +52,24 @@ def bare_app(**options: Any) -> FastAPI:  # noqa: ANN401  # FastAPI's own option
     )
 
 
-def install(app: FastAPI, *, shop: Shop, sessions: Sessions, cart_of: CartOf, config: WebConfig) -> None:
+def install(
+    app: FastAPI,
+    *,
+    shop: Shop,
+    sessions: Sessions,
+    cart_of: CartOf,
+    config: WebConfig,
+    gateway: Gateway | None = None,
+    rates: Rates | None = None,
+) -> None:
     """Make the app the shop's web; `app` comes from `bare_app`. What is added later lies further out."""
     app.state.shop = shop
     app.state.cart_of = cart_of
+    app.state.rates = rates
+    app.state.webhook_secrets = config.webhook_secrets
     _add_routes(app)
+    if gateway is not None:
+        app.router.routes.insert(0, Route(GATEWAY_PATH, gateway))
     _add_error_handlers(app)
     _add_middleware(app, sessions, config)
 
@@ -74,12 +94,13 @@ def _add_error_handlers(app: FastAPI) -> None:
 
 def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None:
     """Innermost first, as Starlette wants it."""
+    app.add_middleware(HeadAsGet, below=API)
     app.add_middleware(SessionMiddleware, sessions=sessions, unavailable=_unavailable, ended=_ended)
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
-    app.add_middleware(OriginCheck, origin=config.origin)
+    app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, WEBHOOK_PATH))
     app.add_middleware(HostCheck, origin=config.origin)
     app.add_middleware(Language)
-    app.add_middleware(BodyLimit, limit=config.body_limit)
+    app.add_middleware(BodyLimit, limit=config.body_limit, larger={desk.PATH: config.desk_body_limit})
     app.add_middleware(Stamp, replica_name=config.replica_name, secure=config.origin.is_secure)
     app.add_middleware(Proxies, trusted=config.trusted_proxies)
 
@@ -93,14 +114,15 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 def _allowed_methods(request: Request) -> list[str]:
     """What the path takes; the router alone would name the methods of its first route."""
-    return [
+    taken = [
         method
-        for method in ("GET", "HEAD", "POST", "PUT", "DELETE")
+        for method in ("GET", "POST", "PUT", "DELETE")
         if any(
             route.matches({**request.scope, "method": method})[0] is Match.FULL
             for route in request.app.router.routes
         )
     ]
+    return [*taken, "HEAD"] if "GET" in taken else taken
 
 
 async def _unusable(request: Request, error: Exception) -> Response:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.wiring.parts import Parts, build, sessions_of
+from app.wiring.parts import Parts, build, connections_of, sessions_of
 
-__all__ = ["Parts", "build", "sessions_of"]
+__all__ = ["Parts", "build", "connections_of", "sessions_of"]

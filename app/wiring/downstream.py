@@ -26,9 +26,14 @@ def payments_of(settings: Settings, *, listeners: Sequence[Listener]) -> HttpPay
     return HttpPayments(config, token=_tokens(settings.identity_key, "payments"), listeners=listeners)
 
 
-def _tokens(key: Path, audience: str) -> Callable[[], str]:
+def issuer_of(key: Path) -> Issuer:
+    """What signs internal tokens; raises `ValueError` where the key cannot be used."""
     try:
-        issuer = Issuer(SigningKey.read(key))
+        return Issuer(SigningKey.read(key))
     except (OSError, ValueError) as unusable:
         raise ValueError(f"CHOPHO_IDENTITY_KEY cannot be used: {unusable}") from unusable
+
+
+def _tokens(key: Path, audience: str) -> Callable[[], str]:
+    issuer = issuer_of(key)
     return lambda: issuer.issue(_SHOP, audience=audience)

@@ -11,6 +11,8 @@ from app.resilience import Limiter
 from app.sessions import Sessions
 from app.stores.attempts import RedisAttempts
 from app.stores.database import Database
+from app.stores.rates import RedisRates
+from app.web.gateway import Gateway
 from app.wiring.blocking import Blocking
 
 
@@ -125,5 +127,40 @@ def payments(observability: Observability, client: HttpPayments) -> None:
             look=client.look,
             essential=True,
             without="no payment by card: 503, no order is placed; payment on delivery goes on",
+        )
+    )
+
+
+def gateway(observability: Observability, gateway: Gateway) -> None:
+    """What the gateway has for each service, apart from what the shop's own calls have."""
+    watch = observability.resilience
+    for upstream in gateway.upstreams.values():
+        watch.add(upstream.slots, *(guard.breaker for guard in upstream.guards.values()))
+        shared_by = (f"who asks {upstream.name} through the gateway",)
+        observability.compartments.add(
+            watch.slots(
+                upstream.slots,
+                shared_by=shared_by,
+                dies=f"{upstream.name} through the gateway, refused at once; the shop's own calls go on",
+            )
+        )
+        observability.compartments.add(
+            http_pool(
+                f"{upstream.slots.name} connections",
+                upstream.connections,
+                shared_by=shared_by,
+                dies="nobody else: there are as many as slots, so whoever has a slot waits for none",
+            )
+        )
+
+
+def rates(observability: Observability, rates: RedisRates) -> None:
+    """The connections that count what one address asks."""
+    observability.compartments.add(
+        redis_pool(
+            "rates Redis",
+            rates.pool,
+            shared_by=("registration", "the counts of the gateway"),
+            dies="registration, with a 503; the gateway goes on, each replica counting for itself",
         )
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from starlette.types import ASGIApp
 
@@ -17,22 +18,34 @@ from app.sessions import SessionConfig, Sessions, jwks_of
 from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
 from app.shop.accounts import LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.password import ChangePassword
+from app.shop.recovery import Recovery
 from app.shop.revocations import EndSession, EndSessions
+from app.shop.settlement import Settlement
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
+from app.stores.asks import RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
-from app.stores.orders import SqlOrders
+from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.postman import Postman
+from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.web.gateway import Gateway
+from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
+from app.wiring.desk import desk_of
 from app.wiring.downstream import payments_of
+from app.wiring.gateway import gateway_of
+from app.wiring.people import asks_config, people_of
+from app.wiring.post import postman_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +65,10 @@ class Parts:
     obedience: Obedience
     blocking: Blocking
     payments: HttpPayments | None
+    recovery: Recovery | None
+    postman: Postman | None
+    gateway: Gateway
+    rates: RedisRates | None
     observability: Observability
 
     @asynccontextmanager
@@ -62,14 +79,29 @@ class Parts:
             stack.push_async_callback(self.logins.close)
             stack.push_async_callback(self.background.close)
             stack.push_async_callback(self.attempts.close)
+            if self.rates is not None:
+                stack.push_async_callback(self.rates.close)
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
             if self.payments is not None:
                 stack.push_async_callback(self.payments.close_connections)
+            stack.callback(self.gateway.close)
             await self.sessions.open()
+            # A replica that an operator holds out never says ready, not even for a moment.
+            await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
-            await stack.enter_async_context(in_background(self.obedience.run(), self.replay.run()))
+            await stack.enter_async_context(in_background(*self._jobs()))
             yield
+
+    def _jobs(self) -> Iterator[Coroutine[Any, Any, None]]:
+        yield self.obedience.run()
+        yield self.replay.run()
+        if self.recovery is not None:
+            yield self.recovery.run()
+        if self.rates is not None:
+            yield self.rates.run()
+        if self.postman is not None:
+            yield self.postman.run()
 
 
 def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
@@ -79,13 +111,15 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     )
     replica = settings.replica_name or "unnamed"
     observability = _observability(lifecycle, replica, writer)
-    database = Database(DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size))
+    database = Database(_pages_config(settings))
     logins = Database(_logins_config(settings))
     background = Database(_background_config(settings))
     attempts = RedisAttempts(AttemptsConfig(url=settings.redis_url))
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
+    rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
+    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -95,8 +129,11 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
+    listing.gateway(observability, gateway)
+    if rates is not None:
+        listing.rates(observability, rates)
     return Parts(
-        shop=_shop(database, logins, attempts, passwords, sessions),
+        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -106,9 +143,13 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         background=background,
         attempts=attempts,
         board=board,
-        obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
+        obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
         payments=payments,
+        recovery=_recovery(settings, background, payments),
+        postman=postman_of(settings, background, observability, writer),
+        gateway=gateway,
+        rates=rates,
         observability=observability,
     )
 
@@ -118,6 +159,16 @@ def _observability(lifecycle: Lifecycle, replica: str, writer: LineWriter | None
         replica=replica, phase=lambda: lifecycle.phase.value, phases=[phase.value for phase in Phase]
     )
     return Observability(config, writer=writer)
+
+
+def connections_of(settings: Settings) -> int:
+    """How many connections to the database one replica may hold at once."""
+    configs = (_pages_config(settings), _logins_config(settings), _background_config(settings))
+    return sum(config.pool_size for config in configs)
+
+
+def _pages_config(settings: Settings) -> DatabaseConfig:
+    return DatabaseConfig(url=settings.database_url, pool_size=settings.database_pool_size)
 
 
 def _logins_config(settings: Settings) -> DatabaseConfig:
@@ -148,18 +199,40 @@ def sessions_of(settings: Settings, *, timeout: timedelta | None = None) -> Sess
     )
 
 
+def _settlement(settings: Settings, database: Database, payments: HttpPayments | None) -> Settlement | None:
+    if payments is None:
+        return None
+    return Settlement(
+        orders=SqlOrders(database=database),
+        ledger=SqlLedger(database=database),
+        payments=payments,
+        return_url=settings.public_url + RETURN_PATH,
+        wait=settings.payment_wait,
+    )
+
+
+def _recovery(settings: Settings, background: Database, payments: HttpPayments | None) -> Recovery | None:
+    settlement = _settlement(settings, background, payments)
+    if settlement is None:
+        return None
+    return Recovery(ledger=settlement.ledger, settlement=settlement, interval=settings.recovery_interval)
+
+
 def _shop(
+    settings: Settings,
     database: Database,
     logins: Database,
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
+    payments: HttpPayments | None,
 ) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
+    settlement = _settlement(settings, database, payments)
     return Shop(
         catalog=catalog,
         accounts=SqlAccounts(database=database),
@@ -174,12 +247,24 @@ def _shop(
         change_password=ChangePassword(
             accounts=logging_in, passwords=passwords, attempts=attempts, revocations=revocations
         ),
+        people=people_of(
+            database=database,
+            logins=logins,
+            sessions=sessions,
+            passwords=passwords,
+            asks=RedisAsks(asks_config(settings), attempts.pool),
+        ),
         end_session=EndSession(revocations=revocations),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        place_order=PlaceOrder(orders=orders, offers=offers),
+        desk=desk_of(database=database),
+        place_order=PlaceOrder(
+            orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
+        ),
+        cancel_order=CancelOrder(orders=orders, settlement=settlement),
+        settlement=settlement,
     )
 
 

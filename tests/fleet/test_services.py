@@ -121,6 +121,7 @@ class TestTheRealAcquirer:
                 "payments.authorise",
                 "payments.change",
                 "payments.ask",
+                "gateway.payments.echo",
             }
 
     @staticmethod

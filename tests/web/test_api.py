@@ -40,7 +40,7 @@ async def test_a_program_registers_logs_in_orders_and_logs_out(api: httpx.AsyncC
     assert (cart.count, cart.total, cart.currency) == (2, 70_000, "VND")
     answer = await api.post("/api/v1/orders", json=ORDER, headers={"idempotency-key": "k-1"})
     order = read(models.OrderOut, answer)
-    assert (answer.status_code, order.total, order.status) == (201, 70_000, "placed")
+    assert (answer.status_code, order.total, order.status) == (201, 70_000, "confirmed")
     assert answer.headers["location"] == f"/api/v1/orders/{order.id}"
     again = await api.post("/api/v1/orders", json=ORDER, headers={"idempotency-key": "k-1"})
     assert (again.status_code, again.content) == (201, answer.content)
@@ -66,6 +66,13 @@ async def test_the_catalogue_is_listed_searched_and_shown(api: httpx.AsyncClient
     assert [variant.sku for variant in product.variants] == ["PHIN-S", "PHIN-L"]
     assert "reviews" not in (await api.get("/api/v1/products/phin-nhom-ca-phe")).json()
     assert (await api.get("/api/v1/products/khong-co")).json()["code"] == "not_found"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/products", "/api/v1/session", "/api/v1/cart"])
+async def test_head_is_answered_as_get_is(api: httpx.AsyncClient, path: str) -> None:
+    answers = [await api.request(method, path) for method in ("GET", "HEAD")]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert len({answer.headers["content-length"] for answer in answers}) == 1
 
 
 async def test_the_cart_is_added_to_set_and_emptied(api: httpx.AsyncClient) -> None:

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from app.sessions import Session, StoreUnavailable, session_of
 from app.shop.accounts import Account
 from app.shop.errors import LoginNeeded, Unavailable
-from app.shop.revocations import End, account_of, user_of
+from app.shop.revocations import End, EndOne, account_of, user_of
 from app.web.shopping import cart_of, client_of, shop_of
 
 
@@ -48,6 +48,15 @@ async def admit(request: Request, *, email: str, password: str) -> Account:
     with suppress(Unavailable):  # who reads the cart next brings in what was gathered
         await cart_of(request).read()
     return came.account
+
+
+def ending_one(request: Request, handle: str) -> EndOne:
+    """What ends that session of whoever asks."""
+
+    async def end() -> str | None:
+        return handle if await session_of(request).end_one(handle) else None
+
+    return end
 
 
 def ending_others(request: Request) -> End:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Protocol
 
+from app.shop.errors import SessionsLinger, Unavailable
+
 _PREFIX: Final = "user:"
 
 End = Callable[[], Awaitable[int]]
@@ -14,6 +16,10 @@ End = Callable[[], Awaitable[int]]
 
 Raises `Unavailable` unless the store has acknowledged it.
 """
+
+
+EndOne = Callable[[], Awaitable[str | None]]
+"""Ends one session; returns its handle, None when there was none. Raises `Unavailable` like `End`."""
 
 
 def user_of(account_id: str) -> str:
@@ -33,6 +39,13 @@ class Epochs(Protocol):
         """The date of a log-in that begins now; a later end of the account's sessions ends it too."""
 
 
+class Ends(Protocol):
+    """What ends sessions of any account, whoever asks."""
+
+    def of(self, account_id: str) -> End:
+        """Ends every session of the account."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsettled:
     """An end of sessions that was promised, and not seen to be done."""
@@ -47,6 +60,9 @@ class Revocations(Protocol):
     async def keep(self, account_id: str, *, epoch: int) -> None:
         """Keep that sessions ended."""
 
+    async def keep_one(self, handle: str) -> None:
+        """Keep that one session ended. It did, so a database that is away is nobody's error here."""
+
     async def settle(self, revocation_id: int, *, epoch: int) -> None:
         """Keep that what was promised is done."""
 
@@ -55,6 +71,16 @@ class Revocations(Protocol):
 
     async def recent(self, within: timedelta) -> Mapping[str, int]:
         """The latest epoch of every account whose sessions ended in that time."""
+
+
+async def keep_promise(revocations: Revocations, promised: int, end: End) -> None:
+    """End the sessions whose end was promised; raises `SessionsLinger` where that must wait, and it is kept later."""
+    try:
+        epoch = await end()
+    except Unavailable as away:
+        raise SessionsLinger from away
+    if epoch:
+        await revocations.settle(promised, epoch=epoch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +94,17 @@ class EndSessions:
         epoch = await end()
         if epoch:
             await self.revocations.keep(account_id, epoch=epoch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndSession:
+    """End one session, by a log-out or in the list of devices, and keep that it ended."""
+
+    revocations: Revocations
+
+    async def __call__(self, end: EndOne) -> bool:
+        """False when there was none."""
+        handle = await end()
+        if handle is not None:
+            await self.revocations.keep_one(handle)
+        return handle is not None

@@ -9,9 +9,12 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
+from app.shop.desk.desk import Desk
+from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
-from app.shop.revocations import EndSessions
+from app.shop.people import People
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 
 
@@ -25,10 +28,14 @@ class Shop:
     register: Register
     log_in: LogIn
     change_password: ChangePassword
+    people: People
+    end_session: EndSession
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart
     put_in_cart: PutInCart
     place_order: PlaceOrder
+    desk: Desk
     cancel_order: CancelOrder
+    move_order: MoveOrder
     settlement: Settlement | None

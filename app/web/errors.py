@@ -29,6 +29,7 @@ from starlette.requests import ClientDisconnect
 from app.clients.webhooks import WebhookRefused
 from app.sessions import Refused, SessionEnded, StoreUnavailable
 from app.shop import errors as shop
+from app.shop.desk import errors as desk
 from app.web.messages import message_of
 
 Facts = Mapping[str, object]
@@ -129,6 +130,10 @@ TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.NotFound: (404, "not_found"),
     shop.EmailTaken: (409, "email_taken"),
     shop.BadCredentials: (401, "bad_credentials"),
+    shop.AccountLocked: (403, "account_locked"),
+    shop.LinkDead: (410, "link_dead"),
+    shop.Forbidden: (403, "forbidden"),
+    shop.LastOwner: (409, "last_owner"),
     shop.TooManyAttempts: (429, "too_many_attempts"),
     shop.LoginNeeded: (401, "login_needed"),
     shop.CartLimit: (409, "cart_limit"),
@@ -140,6 +145,10 @@ TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.KeyReused: (422, "key_reused"),
     shop.WrongStatus: (409, "wrong_status"),
     shop.PaymentRefused: (402, "payment_refused"),
+    desk.OwnerNeeded: (403, "owner_needed"),
+    desk.AlreadyDone: (409, "already_done"),
+    desk.ChangedMeanwhile: (409, "changed_meanwhile"),
+    desk.SkuTaken: (409, "sku_taken"),
     shop.PaymentDeclined: (402, "payment_declined"),
     WebhookRefused: (401, "webhook_refused"),
     StoreUnavailable: (503, "session_unavailable"),
@@ -174,7 +183,7 @@ _FACTS: Final[Mapping[type[Exception], tuple[str, ...]]] = {
     shop.OutOfStock: ("sku", "left"),
     shop.TotalChanged: ("expected", "actual"),
     shop.CartOrdered: ("order_id",),
-    shop.WrongStatus: ("status",),
+    shop.WrongStatus: ("order_status",),
     shop.PaymentDeclined: ("reason",),
     WrongHost: ("home",),
     ServiceError: ("service",),

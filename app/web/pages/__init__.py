@@ -5,7 +5,9 @@ from app.web.pages import (
     cart,
     category,
     checkout,
+    desk,
     devices,
+    forgotten,
     home,
     language,
     login,
@@ -31,5 +33,7 @@ ROUTES = [
     *account.routes,
     *devices.routes,
     *password.routes,
+    *forgotten.routes,
     *language.routes,
+    *desk.ROUTES,
 ]

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from app.lifecycle import Probes, serve
-from app.observability import logging_to
+from app.observability.logs import logging_to
 from app.settings import Settings, SettingsError, read
 from app.stores.session_cart import SessionCart
 from app.web import WebConfig, bare_app, install

@@ -5,7 +5,12 @@ from __future__ import annotations
 from app.settings.environment import SettingsError, read
 from app.settings.fields import PREFIX, Duration
 from app.settings.fleet import FleetSettings
-from app.settings.services import PaymentsServiceSettings, ServiceSettings
+from app.settings.services import (
+    PaymentsServiceSettings,
+    RecommendationsServiceSettings,
+    ReviewsServiceSettings,
+    ServiceSettings,
+)
 from app.settings.shop import MigrationSettings, Settings
 
 __all__ = [
@@ -14,6 +19,8 @@ __all__ = [
     "FleetSettings",
     "MigrationSettings",
     "PaymentsServiceSettings",
+    "RecommendationsServiceSettings",
+    "ReviewsServiceSettings",
     "ServiceSettings",
     "Settings",
     "SettingsError",

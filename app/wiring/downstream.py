@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from app.clients.dependency import Dependency, DependencyConfig
+from app.clients.inventory import HttpInventory
 from app.clients.payments import HttpPayments, PaymentsConfig
+from app.clients.recommendations import HttpRecommendations
+from app.clients.reviews import HttpReviews
 from app.identity import Caller, Issuer, SigningKey
 from app.resilience import Listener
 from app.settings import Settings
+from app.shop.accounts import Account
+from app.stores.copies import Cache, CacheConfig
 
 _SHOP: Final = Caller(subject="shop", role="service")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Downstream:
+    """The helpful services, each None where this shop does without, and the cache of their answers."""
+
+    reviews: HttpReviews | None
+    recommendations: HttpRecommendations | None
+    inventory: HttpInventory | None
+    cache: Cache
+
+    @property
+    def dependencies(self) -> Sequence[Dependency]:
+        """Those that there are."""
+        clients = (self.reviews, self.recommendations, self.inventory)
+        return [client.dependency for client in clients if client is not None]
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for dependency in self.dependencies:
+            await dependency.close()
+        await self.cache.close()
+
+
+def downstream_of(settings: Settings, *, listeners: Sequence[Listener]) -> Downstream:
+    """What the settings name. Raises `ValueError` where the key cannot be used."""
+    inventory = _config(settings, "inventory")
+    recommendations = _config(settings, "recommendations")
+    return Downstream(
+        reviews=_reviews(settings, listeners),
+        recommendations=HttpRecommendations(recommendations, listeners=listeners)
+        if recommendations
+        else None,
+        inventory=HttpInventory(inventory, listeners=listeners) if inventory else None,
+        cache=Cache(
+            CacheConfig(url=settings.cache_url or settings.redis_url, timeout=settings.cache_timeout),
+            listeners=listeners,
+        ),
+    )
 
 
 def payments_of(settings: Settings, *, listeners: Sequence[Listener]) -> HttpPayments | None:
@@ -23,12 +69,35 @@ def payments_of(settings: Settings, *, listeners: Sequence[Listener]) -> HttpPay
         pool_size=settings.payments_pool_size,
         timeout=settings.payments_timeout,
     )
-    return HttpPayments(config, token=_tokens(settings.identity_key, "payments"), listeners=listeners)
+    issuer = _issuer(settings.identity_key)
+    return HttpPayments(config, token=lambda: issuer.issue(_SHOP, audience="payments"), listeners=listeners)
 
 
-def _tokens(key: Path, audience: str) -> Callable[[], str]:
+def caller_of(account: Account) -> Caller:
+    """How the services know a person: by the account, its role and the name it shows."""
+    return Caller(subject=account.id, role=account.role, name=account.name)
+
+
+def _reviews(settings: Settings, listeners: Sequence[Listener]) -> HttpReviews | None:
+    config = _config(settings, "reviews")
+    if config is None or settings.identity_key is None:
+        return None
+    issuer = _issuer(settings.identity_key)
+
+    def token(account: Account) -> str:
+        return issuer.issue(caller_of(account), audience="reviews")
+
+    return HttpReviews(config, token=token, listeners=listeners)
+
+
+def _config(settings: Settings, name: str) -> DependencyConfig | None:
+    given = settings.model_dump(include={f"{name}_url", f"{name}_pool_size", f"{name}_timeout"})
+    url, pool_size, timeout = (given[f"{name}_{what}"] for what in ("url", "pool_size", "timeout"))
+    return None if url is None else DependencyConfig(url=url, pool_size=pool_size, timeout=timeout)
+
+
+def _issuer(key: Path) -> Issuer:
     try:
-        issuer = Issuer(SigningKey.read(key))
+        return Issuer(SigningKey.read(key))
     except (OSError, ValueError) as unusable:
         raise ValueError(f"CHOPHO_IDENTITY_KEY cannot be used: {unusable}") from unusable
-    return lambda: issuer.issue(_SHOP, audience=audience)

@@ -12,7 +12,9 @@ from starlette.types import ASGIApp
 from app.clients.payments import HttpPayments
 from app.control import ControlBoard, Obedience
 from app.lifecycle import Lifecycle, LifecycleConfig, Phase
-from app.observability import LineWriter, Observability, ObservabilityConfig, in_background
+from app.observability.background import in_background
+from app.observability.observability import Observability, ObservabilityConfig
+from app.observability.writer import LineWriter
 from app.sessions import SessionConfig, Sessions, jwks_of
 from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
@@ -32,7 +34,8 @@ from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.wiring import listing
 from app.wiring.blocking import Blocking
-from app.wiring.downstream import payments_of
+from app.wiring.downstream import Downstream, downstream_of, payments_of
+from app.wiring.product_pages import product_pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,7 @@ class Parts:
     obedience: Obedience
     blocking: Blocking
     payments: HttpPayments | None
+    downstream: Downstream
     observability: Observability
 
     @asynccontextmanager
@@ -64,6 +68,7 @@ class Parts:
             stack.push_async_callback(self.attempts.close)
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
+            stack.push_async_callback(self.downstream.close)
             if self.payments is not None:
                 stack.push_async_callback(self.payments.close_connections)
             await self.sessions.open()
@@ -86,6 +91,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
+    downstream = downstream_of(settings, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -95,8 +101,9 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
+    listing.downstream(observability, downstream)
     return Parts(
-        shop=_shop(database, logins, attempts, passwords, sessions),
+        shop=_shop(database, logins, attempts, passwords, sessions, downstream, observability),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -109,6 +116,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
         blocking=blocking,
         payments=payments,
+        downstream=downstream,
         observability=observability,
     )
 
@@ -164,14 +172,19 @@ def _shop(
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
+    downstream: Downstream,
+    observability: Observability,
 ) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
+    show_product, reviewing = product_pages(catalog, downstream, notice=observability.degradations)
     return Shop(
         catalog=catalog,
+        show_product=show_product,
+        reviewing=reviewing,
         accounts=SqlAccounts(database=database),
         orders=orders,
         register=Register(accounts=logging_in, passwords=passwords),

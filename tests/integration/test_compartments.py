@@ -13,8 +13,8 @@ from sqlalchemy import text
 
 from app.fleet.state import write_privately
 from app.identity import new_key
-from app.observability import database_pool, redis_pool
 from app.observability.compartments import row
+from app.observability.sources import database_pool, redis_pool
 from app.settings import Settings, read
 from app.stores.database import Database, DatabaseConfig
 from app.wiring import build

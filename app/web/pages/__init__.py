@@ -9,10 +9,12 @@ from app.web.pages import (
     home,
     language,
     login,
+    moderation,
     orders,
     password,
     product,
     register,
+    reviews,
     search,
 )
 
@@ -21,6 +23,8 @@ ROUTES = [
     *search.routes,
     *category.routes,
     *product.routes,
+    *reviews.routes,
+    *moderation.routes,
     *cart.routes,
     *login.routes,
     *register.routes,

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from app.lifecycle import Probes, serve
 from app.observability.logs import logging_to
-from app.settings import Settings, SettingsError, read
+from app.settings import Settings, SettingsError, read, service_manager
 from app.stores.session_cart import SessionCart
 from app.web import WebConfig, bare_app, install
 from app.wiring import Parts, build
@@ -26,11 +26,19 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
             yield
 
     app = bare_app(lifespan=lifespan)
-    install(app, shop=parts.shop, sessions=parts.sessions, cart_of=SessionCart, config=web_config(settings))
+    install(
+        app,
+        shop=parts.shop,
+        sessions=parts.sessions,
+        cart_of=SessionCart,
+        config=web_config(settings),
+        gateway=parts.gateway,
+    )
     if parts.jwks is not None:
         app.router.routes.append(Route("/.well-known/jwks.json", parts.jwks, methods=["GET"]))
     parts.observability.install(app)
-    app.add_middleware(Probes, lifecycle=parts.lifecycle)
+    served_by = (b"x-served-by", (settings.replica_name or "unnamed").encode())
+    app.add_middleware(Probes, lifecycle=parts.lifecycle, headers=[served_by])
     return app
 
 
@@ -44,7 +52,14 @@ def serve_shop(host: str, port: int) -> int:
             parts = build(settings, writer=writer)
         except ValueError as unusable:
             raise SettingsError(str(unusable)) from unusable
-        return serve(create_app(settings, parts), parts.lifecycle, host=host, port=port)
+        return serve(
+            create_app(settings, parts),
+            parts.lifecycle,
+            host=host,
+            port=port,
+            watchdog=settings.watchdog(),
+            notifier=service_manager(),
+        )
 
 
 def web_config(settings: Settings) -> WebConfig:

@@ -68,6 +68,8 @@ def _default(field: FieldInfo) -> str:
 
 
 def _duration(value: timedelta) -> str:
+    if value % timedelta(seconds=1):
+        return f"{value // timedelta(milliseconds=1)}ms"
     seconds = int(value.total_seconds())
     for unit, size in (("h", 3600), ("m", 60)):
         if seconds >= size and seconds % size == 0:

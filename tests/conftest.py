@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from socket import create_connection, socket
@@ -55,9 +56,12 @@ def listening(port: int) -> bool:
 
 
 @contextmanager
-def running(argv: Sequence[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The process, its words in `log`; ended with the block."""
-    with log.open("ab") as out, subprocess.Popen(argv, stdout=out, stderr=out) as process:
+def running(
+    argv: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The process, its words in `log`; ended with the block. `environment` is added to ours."""
+    whole = None if environment is None else {**os.environ, **environment}
+    with log.open("ab") as out, subprocess.Popen(argv, stdout=out, stderr=out, env=whole) as process:
         try:
             yield process
         finally:

@@ -8,6 +8,7 @@ from typing import NoReturn
 import typer
 
 from app.cli import (
+    backup,
     breakers,
     catalog,
     compartments,
@@ -15,7 +16,10 @@ from app.cli import (
     down,
     faults,
     logs,
+    mail,
     migrate,
+    operations,
+    sample,
     serve,
     sessions,
     status,
@@ -27,8 +31,8 @@ from app.fleet.errors import FleetError
 from app.settings import SettingsError
 
 for group in (
-    *(up, status, logs, down, serve, migrate),
-    *(catalog, sessions, compartments, breakers, faults),
+    *(up, status, operations, logs, down, serve, migrate),
+    *(catalog, sample, backup, sessions, mail, compartments, breakers, faults),
     doctor,
 ):
     group.register(cli)

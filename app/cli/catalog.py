@@ -6,22 +6,19 @@ import asyncio
 import json as jsonlib
 import re
 import sys
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
+from app.cli.databases import DatabaseUrl, database_of
 from app.cli.exits import EPILOG, CatalogueRefused
-from app.cli.root import DEFAULT_STATE, State, state_directory
+from app.cli.progress import progress_of
+from app.cli.root import DEFAULT_STATE, State
 from app.fleet.errors import FleetError
-from app.fleet.status import running_record
-from app.settings import SettingsError
 from app.shop.errors import Invalid, Unavailable
 
 # The other commands need not wait for the database's driver to be imported.
@@ -35,16 +32,6 @@ catalog = typer.Typer(
     help="The catalogue, in and out as a Shopify product CSV.", no_args_is_help=True, epilog=EPILOG
 )
 
-DatabaseUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--database",
-        metavar="URL",
-        envvar="CHOPHO_DATABASE_URL",
-        show_envvar=True,
-        help="The shop's database; default: the local fleet's.",
-    ),
-]
 Json = Annotated[bool, typer.Option("--json", help="For machines, without progress.")]
 
 
@@ -70,7 +57,7 @@ def bring_in(
     from app.shop.importing import FileRefused, ImportCatalogue
 
     terms = _terms(currency, rate)
-    with file.open("rb") as source, _progress(f"Reading {file.name}", shown=not json) as progress:
+    with file.open("rb") as source, progress_of(f"Reading {file.name}", shown=not json) as progress:
         if not source.seekable():
             raise typer.BadParameter(f"{file} is read twice; wants a regular file, not a pipe")
 
@@ -135,12 +122,10 @@ def _on_database(url: str | None, state: Path, work: Callable[[SqlImports], Awai
     from app.stores.database import Database
     from app.stores.imports import SqlImports, patient
 
-    url = url or running_record(state_directory(state)).database_url
-    if not url.startswith("postgresql+psycopg://"):
-        raise SettingsError("--database wants a URL beginning with postgresql+psycopg://")
+    config = patient(database_of(url, state))
 
     async def done() -> T:
-        database = Database(patient(url))
+        database = Database(config)
         try:
             return await work(SqlImports(database=database))
         finally:
@@ -150,19 +135,6 @@ def _on_database(url: str | None, state: Path, work: Callable[[SqlImports], Awai
         return asyncio.run(done())
     except Unavailable as away:
         raise FleetError(f"{away}; nothing changed") from away
-
-
-@contextmanager
-def _progress(what: str, *, shown: bool) -> Iterator[Callable[[float], None]]:
-    """A bar on standard error where somebody sees it."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not (shown and console.is_terminal)) as bar:
-        task = bar.add_task(what, total=1.0)
-
-        def tell(share: float) -> None:
-            bar.update(task, completed=share)
-
-        yield tell
 
 
 def _tell_refusals(refusals: list[str], *, json: bool) -> None:

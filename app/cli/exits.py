@@ -25,6 +25,10 @@ _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     errors.CannotStart: (7, "a process cannot start"),
     SettingsError: (8, "a setting cannot be used"),
     CatalogueRefused: (9, "an import file was refused"),
+    errors.BackupRefused: (10, "a backup was refused"),
+    errors.Busy: (11, "another operator's order is being carried out"),
+    errors.NoSuchReplica: (12, "no such replica"),
+    errors.SupervisorGone: (13, "no supervisor is there to do it"),
 }
 
 SICK: Final[Mapping[str, int]] = {"NOTE": 0, "WARNING": 20, "ERROR": 21}

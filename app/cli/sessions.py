@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import json as jsonlib
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from app.cli.desk import AccountId, Desk, Email, Json, at_desk, say_json
 from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State
-from app.cli.running_shop import shop_settings
 from app.fleet.errors import FleetError
 
 # The other commands need not wait for the whole shop to be imported.
 if TYPE_CHECKING:
-    from app.sessions import Device, Sessions
+    from app.sessions import Device
     from app.settings import Settings
-    from app.shop.accounts import Account
-    from app.stores.database import Database
-
-T = TypeVar("T")
-
-_PATIENCE: Final = timedelta(seconds=2)
-"""Longer than a page may wait: an operator would rather wait than ask again."""
 
 sessions = typer.Typer(
     help="Sessions of an account, and what each session store holds. Asked of the shop that CHOPHO_SESSION_URL and "
@@ -39,36 +29,6 @@ sessions = typer.Typer(
     no_args_is_help=True,
     epilog=EPILOG,
 )
-
-Email = Annotated[str | None, typer.Argument(help="Whose; or give --account.")]
-AccountId = Annotated[str | None, typer.Option("--account", metavar="ID", help="The account's id.")]
-Json = Annotated[bool, typer.Option("--json", help="For machines.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """What the commands work with."""
-
-    settings: Settings
-    sessions: Sessions
-    database: Database
-
-    async def account(self, email: str | None, account_id: str | None) -> Account:
-        """Whom the operator means."""
-        from app.shop.accounts import email_key
-        from app.stores.accounts import SqlAccounts
-
-        accounts = SqlAccounts(database=self.database)
-        if (email is None) == (account_id is None):
-            raise typer.BadParameter("name one account: its e-mail, or --account ID")
-        if account_id is not None:
-            account = await accounts.by_id(account_id)
-        else:
-            key = email_key(email or "")
-            account, _ = (key and await accounts.credentials(key)) or (None, None)
-        if account is None:
-            raise typer.BadParameter(f"there is no account {account_id or email}")
-        return account
 
 
 @sessions.command("list", epilog=EPILOG)
@@ -82,10 +42,10 @@ def show(
         whose = await desk.account(email, account)
         return whose.email, await desk.sessions.devices(user_of(whose.id))
 
-    whose, devices = _at_desk(state, found)
+    whose, devices = at_desk(state, found)
     if json:
         items = [{name: value for name, value in asdict(one).items() if name != "current"} for one in devices]
-        _say_json({"email": whose, "sessions": items})
+        say_json({"email": whose, "sessions": items})
     else:
         _show(devices, Console(markup=False))
 
@@ -109,9 +69,9 @@ def revoke(
         whose = await desk.account(email, account)
         return whose.email, await _end(desk, whose.id, handle)
 
-    whose, number = _at_desk(state, ended)
+    whose, number = at_desk(state, ended)
     if json:
-        _say_json({"email": whose, "ended": number})
+        say_json({"email": whose, "ended": number})
     else:
         sys.stdout.write(f"{whose}: {number} session{'s' if number != 1 else ''} ended\n")
 
@@ -127,13 +87,13 @@ def count(state: State = DEFAULT_STATE, json: Json = False) -> None:
         return desk.settings, await desk.sessions.counts()
 
     with Console(stderr=True).status("Counting …"):
-        settings, counts = _at_desk(state, counted)
+        settings, counts = at_desk(state, counted)
     urls = [settings.session_url, *([settings.session_also_accept] if settings.session_also_accept else [])]
     held = list(zip(("main", "also accepted"), map(_named, urls), counts, strict=False))
     old_is_empty = counts[1] == 0 if len(counts) > 1 and counts[1] is not None else None
     if json:
         stores = [{"role": role, "store": name, "sessions": number} for role, name, number in held]
-        _say_json({"stores": stores, "old_is_empty": old_is_empty})
+        say_json({"stores": stores, "old_is_empty": old_is_empty})
         return
     limit = f"unknown, none after {settings.session_absolute_timeout}"
     table = Table("store", "is", "sessions", box=None, pad_edge=False)
@@ -168,46 +128,10 @@ async def _end(desk: Desk, account_id: str, handle: str | None) -> int:
     return number
 
 
-def _at_desk(state: State, work: Callable[[Desk], Awaitable[T]]) -> T:
-    from app.sessions import StoreUnavailable
-    from app.shop.errors import Unavailable
-
-    settings = shop_settings(state)
-
-    async def done() -> T:
-        async with _desk(settings) as desk:
-            return await work(desk)
-
-    try:
-        return asyncio.run(done())
-    except StoreUnavailable as away:
-        raise FleetError(f"the session store cannot answer: {away}") from away
-    except Unavailable as away:
-        raise FleetError(f"{away}; ask again") from away
-
-
-@asynccontextmanager
-async def _desk(settings: Settings) -> AsyncIterator[Desk]:
-    from app.stores.database import Database, DatabaseConfig
-    from app.wiring import sessions_of
-
-    database = Database(DatabaseConfig(url=settings.database_url, pool_size=1))
-    layer = sessions_of(settings, timeout=_PATIENCE)
-    try:
-        yield Desk(settings=settings, sessions=layer, database=database)
-    finally:
-        await layer.close()
-        await database.close()
-
-
 def _named(url: str) -> str:
     """The store without what only its clients may know."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _say_json(told: object) -> None:
-    sys.stdout.write(jsonlib.dumps(told, indent=2, ensure_ascii=False) + "\n")
 
 
 def _show(devices: Sequence[Device], console: Console) -> None:

@@ -59,6 +59,17 @@ def _show(found: FleetStatus, console: Console) -> None:
     ):
         table.add_row(name, "", str(pid or "-"), "", "", "", address)
     console.print(table)
+    for replica in found.replicas:
+        if replica.drained is not None:
+            why = f"{replica.drained.by}: {replica.drained.reason}"
+            console.print(
+                f"{replica.name} is kept out since {replica.drained.at:%Y-%m-%d %H:%M:%SZ} by {why}"
+            )
+    if found.operation is not None:
+        under_way = found.operation
+        console.print(
+            f"under way  {under_way.what}, by {under_way.by} since {under_way.since:%H:%M:%SZ}: {under_way.progress}"
+        )
     console.print(f"logs  {found.logs}")
 
 

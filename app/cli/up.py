@@ -23,6 +23,7 @@ from app.fleet.record import FleetRecord
 from app.fleet.runtime import SLOTS
 from app.fleet.state import StateDirectory
 from app.fleet.topology import FleetOptions
+from app.settings import FleetSettings, read
 
 DEMO_PASSWORD = "chopho-demo-2026"  # noqa: S105 -- told to everybody; these accounts exist in local fleets alone
 DEMO_ACCOUNTS = {
@@ -69,6 +70,7 @@ def up(
         replicas=replicas,
         session_url=session,
         database_url=database,
+        liveness_limit=read(FleetSettings).liveness_limit,
         programs=programs(),
     )
     supervise(options)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from app.control.board import ControlBoard
+from app.control.drains import DRAINED, DrainWish
 from app.control.errors import ControlUnavailable
 from app.control.wishes import AUTOMATIC, Standing, Wish
 from app.resilience import State
@@ -35,16 +36,28 @@ class Switch(Protocol):
         """Let it judge for itself again."""
 
 
+class Gate(Protocol):
+    """What says whether balancers should send requests here: `app.lifecycle.Lifecycle`."""
+
+    def hold_out(self) -> None:
+        """No new requests, please."""
+
+    def take_back(self) -> None:
+        """Requests are welcome again."""
+
+
 class Obedience:
-    """Asks the board again and again, and holds the breakers as it says.
+    """Asks the board again and again, holds the breakers and keeps the gate as it says.
 
     A breaker holds an order by itself until its time is over, so nothing depends on the board being there:
     while Redis is away, hangs or was emptied, the last known wish stays until it expires, and no longer.
     Only a wish for AUTOMATIC withdraws one.
     """
 
-    def __init__(self, board: ControlBoard, switches: Sequence[Switch], *, replica: str) -> None:
+    def __init__(self, board: ControlBoard, switches: Sequence[Switch], gate: Gate, *, replica: str) -> None:
         self._board = board
+        self._gate = gate
+        self._drain: DrainWish | None = None
         self._switches = tuple(switches)
         self._replica = replica
         self._obeyed: dict[str, Wish] = {}
@@ -71,8 +84,21 @@ class Obedience:
 
     def _obey(self, standing: Standing) -> bool:
         """Whether anything changed."""
+        self._keep_gate(standing.drains.get(self._replica))
         changed = [self._follow(switch, standing) for switch in self._switches]
         return any(changed)
+
+    def _keep_gate(self, wish: DrainWish | None) -> None:
+        """Absence means nothing: only a wish opens what a wish has closed."""
+        if wish is None or wish == self._drain:
+            return
+        self._drain = wish
+        if wish.state == DRAINED:
+            self._gate.hold_out()
+        else:
+            self._gate.take_back()
+        fields = {"state": wish.state, "by": wish.by, "reason": wish.reason}
+        _log.warning("an operator wants this replica %s", wish.state, extra={"fields": fields})
 
     def _follow(self, switch: Switch, standing: Standing) -> bool:
         wish = standing.wishes.get(switch.name)

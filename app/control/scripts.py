@@ -34,7 +34,21 @@ return {string.format('%d', now), string.format('%d', till)}
 """.replace("DAY", str(_DAY_MS))
 )
 
-# KEYS: wishes, replicas. ARGV: milliseconds a report is good for, and, from a replica, its name and report.
+# KEYS: drains, audit. ARGV: replica, its wish, milliseconds it is kept, by, reason, length of the audit, state.
+# Every wish for a replica keeps all of them: one that is drained has heard, and a new one must hear too.
+SET_DRAIN: Final = (
+    _NOW
+    + """
+redis.call('HSET', KEYS[1], ARGV[1], cjson.encode({state = ARGV[2], since_ms = now, by = ARGV[4], reason = ARGV[5]}))
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[6], '*', 'breaker', ARGV[1], 'state', ARGV[2],
+    'until_ms', string.format('%d', now + ARGV[3]), 'by', ARGV[4], 'reason', ARGV[5])
+redis.call('PEXPIRE', KEYS[2], 366 * DAY)
+return {string.format('%d', now)}
+""".replace("DAY", str(_DAY_MS))
+)
+
+# KEYS: wishes, replicas, drains. ARGV: milliseconds a report is good for, and, from a replica, its name and report.
 # A report is stored behind the time until which it is good.
 EXCHANGE: Final = (
     _NOW
@@ -49,6 +63,7 @@ for i = 1, #reports, 2 do
         redis.call('HDEL', KEYS[2], reports[i])
     end
 end
-return {string.format('%d', now), redis.call('HGETALL', KEYS[1]), ARGV[2] and {} or redis.call('HGETALL', KEYS[2])}
+return {string.format('%d', now), redis.call('HGETALL', KEYS[1]), ARGV[2] and {} or redis.call('HGETALL', KEYS[2]),
+    redis.call('HGETALL', KEYS[3])}
 """
 )

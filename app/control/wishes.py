@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Literal, TypeAlias, get_args
 
+from app.control.drains import DrainWish
 from app.control.errors import UnusableWish
 from app.resilience import State
 from app.resilience.held import HeldName
@@ -44,11 +45,12 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """The board at one moment: live wishes, and each live replica's breakers with their states."""
+    """The board at one moment: live wishes, each live replica's breakers with their states, and who is held out."""
 
     now_ms: int
     wishes: Mapping[str, Wish]
     replicas: Mapping[str, Mapping[str, str]]
+    drains: Mapping[str, DrainWish] = field(default_factory=dict)
 
     def breakers(self) -> list[str]:
         """Every breaker that a replica has."""

@@ -59,18 +59,43 @@ async def haproxy_answers(runtime: RuntimeApi) -> bool:
 
 async def is_ready(port: int) -> bool:
     """Its readiness says 200."""
+    return await _says_200(port, "/health/readiness")
+
+
+async def is_alive(port: int) -> bool:
+    """Its liveness says 200; a replica listens only once it is ready, and also while it is held out."""
+    return await _says_200(port, "/health/liveness")
+
+
+async def hangs(port: int) -> bool:
+    """It takes the connection and says nothing: a closed door is no hang, nor is a "no"."""
     try:
-        async with asyncio.timeout(_TIMEOUT_S):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(
-                b"GET /health/readiness HTTP/1.1\r\nHost: probe.invalid\r\nConnection: close\r\n\r\n"
-            )
-            answer = await reader.read()
-            writer.close()
-            await writer.wait_closed()
-    except (OSError, TimeoutError):
+        await _ask(port, "/health/liveness")
+    except TimeoutError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+async def _says_200(port: int, path: str) -> bool:
+    try:
+        answer = await _ask(port, path)
+    except OSError:
         return False
     return answer.startswith(b"HTTP/1.1 200 ")
+
+
+async def _ask(port: int, path: str) -> bytes:
+    """The whole answer; raises `OSError`, of which `TimeoutError` is one."""
+    async with asyncio.timeout(_TIMEOUT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            question = f"GET {path} HTTP/1.1\r\nHost: probe.invalid\r\nConnection: close\r\n\r\n"
+            writer.write(question.encode())
+            return await reader.read()
+        finally:
+            writer.close()
 
 
 def _plain(url: str) -> str:

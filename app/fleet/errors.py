@@ -7,7 +7,11 @@ FleetError
 ├── NotRunning        no fleet runs in the state directory
 ├── CannotStart       a process ended, or did not get ready in time; its last words are told
 ├── StateUnusable     the state directory cannot be read or written, or is not ours
-└── BalancerSilent    HAProxy does not answer on its runtime socket, or refuses a command
+├── BalancerSilent    HAProxy does not answer on its runtime socket, or refuses a command
+├── NoSuchReplica     the fleet has no replica of that name
+├── Busy              the supervisor is carrying out another operator's order
+├── SupervisorGone    nobody carries out orders in the state directory
+└── BackupRefused     a backup that must not be written or restored, and why
 """
 
 from __future__ import annotations
@@ -43,3 +47,19 @@ class StateUnusable(FleetError):
 
 class BalancerSilent(FleetError):
     """HAProxy gave no answer, or said no."""
+
+
+class NoSuchReplica(FleetError):
+    """The fleet has no replica of that name."""
+
+
+class Busy(FleetError):
+    """One order at a time: another operator's is being carried out."""
+
+
+class SupervisorGone(FleetError):
+    """The processes may run, but nobody is there to carry out an order."""
+
+
+class BackupRefused(FleetError):
+    """A backup must not be written or restored; nothing changed."""

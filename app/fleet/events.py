@@ -49,6 +49,16 @@ class Died(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Hung(Event):
+    """It runs and does not answer."""
+
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.name} has not answered for {self.seconds:.0f} s: ending it, its stacks are in its log"
+
+
+@dataclass(frozen=True, slots=True)
 class Failed(Event):
     """It did not come back; it will be tried again."""
 
@@ -77,6 +87,36 @@ class Joined(Event):
 
     def __str__(self) -> str:
         return f"{self.name} is in rotation"
+
+
+@dataclass(frozen=True, slots=True)
+class Drained(Event):
+    """It gets nothing new, and what it had is finished, or takes longer than its grace."""
+
+    idle: bool
+
+    def __str__(self) -> str:
+        return f"{self.name} is out of rotation and {'idle' if self.idle else 'still busy'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Event):
+    """An order was carried out so far."""
+
+    far: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.far}"
+
+
+@dataclass(frozen=True, slots=True)
+class Untold(Event):
+    """HAProxy obeys; the replica itself has not heard of it."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name} itself was not told: {self.reason}; HAProxy was"
 
 
 Report = Callable[[Event], None]

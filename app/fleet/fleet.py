@@ -5,27 +5,32 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
 from app.fleet import answers
-from app.fleet.errors import BalancerSilent, CannotStart, FleetError
-from app.fleet.events import Done, Report
+from app.fleet.book import Book
+from app.fleet.errors import BalancerSilent, CannotStart
+from app.fleet.events import Done, Event, Report
 from app.fleet.haproxy import SOCKET
+from app.fleet.hotline import SOCKET as HOTLINE
+from app.fleet.hotline import Hotline
 from app.fleet.identity import make_key_pair
 from app.fleet.logs import bound, last_words
 from app.fleet.member import Care, Member
+from app.fleet.operations import INTO_ROTATION, Means, Operations
 from app.fleet.orphans import end_orphans
 from app.fleet.ports import choose, claim, is_free
 from app.fleet.processes import Command, find, launch, myself
-from app.fleet.record import FleetRecord, Phase, ProcessRecord
+from app.fleet.record import FleetRecord
+from app.fleet.reloading import reload
+from app.fleet.replicas import Replicas, Setting
 from app.fleet.rotation import Rotation
 from app.fleet.runtime import RuntimeApi
+from app.fleet.together import together
 from app.fleet.topology import FleetOptions, Topology
+from app.fleet.wishes import Wishes
 
-# Checks pass within 2 s; a busy machine may take longer.
-_INTO_ROTATION: Final = timedelta(seconds=60)
 _LOOK_AT_LOGS_S: Final = 10.0
 
 
@@ -34,29 +39,31 @@ class Fleet:
 
     def __init__(self, options: FleetOptions, report: Report) -> None:
         self._options = options
-        self._report = report
+        self._say = report
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         self._keepers: list[asyncio.Task[None]] = []
-        self._record = FleetRecord.load(options.state.record) or FleetRecord()
-        self._topology = Topology(options, self._ports())
+        self._book = Book(FleetRecord.load(options.state.record) or FleetRecord(), options.state.record)
+        self._ports = self._find_ports()
+        self._topology = Topology(options, self._ports)
         # Whatever a replica would refuse is refused before anything is started.
         self._grace = self._topology.shop_settings().shutdown_grace
         self._rotation = Rotation(RuntimeApi(self._topology.haproxy.socket))
         self._redis = self._member(
-            self._topology.redis_command(), Care(answers=self._redis_answers, noted=self._note)
+            self._topology.redis_command(), Care(answers=self._redis_answers, noted=self._book.note)
         )
         self._database = self._own_database()
         self._haproxy = self._member(
             self._topology.haproxy_command(),
             Care(
                 answers=partial(answers.haproxy_answers, self._rotation.runtime),
-                noted=self._note,
+                noted=self._book.note,
                 joins=self._join_everyone,
             ),
         )
-        self._replicas = [self._replica(name) for name in options.names]
+        self._replicas = Replicas(Setting(make=self._replica, rotation=self._rotation, grace=self._grace))
         self._services = [self._service(name) for name in options.services]
+        self._hotline = Hotline(options.state.socket(HOTLINE), self._operations().carry_out)
 
     async def run(self, opened: Callable[[], None]) -> None:
         """Start, stay up until `stop`, and go in order; raises `FleetError` when it cannot start.
@@ -67,15 +74,16 @@ class Fleet:
         try:
             await self._unless_stopped(self._start())
             if not self._stopping.is_set():
-                self._note_phase("running")
-                opened()
-                await self._stopping.wait()
+                self._book.note_phase("running")
+                async with self._hotline.open():
+                    opened()
+                    await self._stopping.wait()
         finally:
-            self._note_phase("stopping")
+            self._book.note_phase("stopping")
             await self._stop()
+            self._options.state.remove_socket(HOTLINE)
             self._options.state.remove_socket(SOCKET)
-            self._record.supervisor = None
-            self._note_phase("stopped")
+            self._book.note_phase("stopped")
 
     def stop(self) -> None:
         """Drain and end; the second time, without waiting for what is in flight."""
@@ -85,14 +93,38 @@ class Fleet:
 
     # -- parts ---------------------------------------------------------------------------------------------
 
-    def _ports(self) -> dict[str, int]:
+    def _find_ports(self) -> dict[str, int]:
         """The ports of last time where our process still has them or nobody does."""
-        alive = {name for name, process in self._record.processes.items() if find(process) is not None}
+        record = self._book.record
+        alive = {name for name, process in record.processes.items() if find(process) is not None}
         ours = alive | ({"statistics"} if "haproxy" in alive else set())
-        kept = {name: port for name, port in self._record.ports.items() if name in ours or is_free(port)}
-        if not ("haproxy" in alive and self._record.processes["haproxy"].port == self._options.port):
+        kept = {name: port for name, port in record.ports.items() if name in ours or is_free(port)}
+        if not ("haproxy" in alive and record.processes["haproxy"].port == self._options.port):
             claim(self._options.port)
         return choose(self._options.needed_ports, kept)
+
+    def _find_port(self, name: str) -> int:
+        """A port for a replica that is yet to come."""
+        self._ports.update(choose([*self._ports, name], self._ports))
+        return self._ports[name]
+
+    def _report(self, event: Event) -> None:
+        self._say(event)
+        self._hotline.tell(event)
+
+    def _operations(self) -> Operations:
+        return Operations(
+            Means(
+                replicas=self._replicas,
+                rotation=self._rotation,
+                wishes=Wishes(self._topology.redis.url, self._report),
+                book=self._book,
+                report=self._report,
+                find_port=self._find_port,
+                reload=self._reload,
+                grace=self._grace,
+            )
+        )
 
     def _member(self, command: Command, care: Care) -> Member:
         return Member(command, self._options.state, care, self._report)
@@ -101,22 +133,29 @@ class Fleet:
         if self._options.database_url is not None:
             return None
         postgres = self._topology.postgres
-        care = Care(answers=partial(answers.postgres_answers, postgres.url()), noted=self._note)
+        care = Care(answers=partial(answers.postgres_answers, postgres.url()), noted=self._book.note)
         return self._member(self._topology.postgres_command(), care)
 
     def _replica(self, name: str) -> Member:
         command = self._topology.replica_command(name)
         care = Care(
-            answers=partial(answers.is_ready, self._topology.ports[name]),
-            noted=self._note,
+            answers=partial(answers.is_alive, self._ports[name]),
+            noted=self._book.note,
+            hangs=partial(answers.hangs, self._ports[name]),
+            hung_after=self._options.liveness_limit,
             joins=partial(self._join, name),
             leaves=partial(self._rotation.leave, name),
         )
         return self._member(command, care)
 
     def _service(self, name: str) -> Member:
-        ready = partial(answers.is_ready, self._topology.ports[name])
-        return self._member(self._topology.service_command(name), Care(answers=ready, noted=self._note))
+        care = Care(
+            answers=partial(answers.is_ready, self._ports[name]),
+            noted=self._book.note,
+            hangs=partial(answers.hangs, self._ports[name]),
+            hung_after=self._options.liveness_limit,
+        )
+        return self._member(self._topology.service_command(name), care)
 
     async def _redis_answers(self) -> bool:
         return await answers.redis_answers(self._topology.redis.url)
@@ -125,10 +164,11 @@ class Fleet:
 
     async def _begin(self) -> None:
         """Write down who we are, and end what an earlier supervisor left that this fleet has no place for."""
-        wanted = {member.command.name for member in self._members()}
-        await end_orphans(self._record, self._report, keep=wanted)
+        wanted = {*(member.command.name for member in self._members()), *self._options.names}
+        earlier = self._book.record
+        await end_orphans(earlier, self._report, keep=wanted)
         settings = self._topology.shop_settings()
-        self._record = FleetRecord(
+        record = FleetRecord(
             supervisor=myself(),
             url=self._topology.url,
             haproxy_socket=str(self._topology.haproxy.socket),
@@ -138,21 +178,26 @@ class Fleet:
             services=list(self._options.services),
             session_url=settings.session_url,
             session_also_accept=settings.session_also_accept,
-            ports=dict(self._topology.ports),
-            processes={name: it for name, it in self._record.processes.items() if name in wanted},
+            ports=self._ports,
+            processes={name: it for name, it in earlier.processes.items() if name in wanted},
+            drained={name: it for name, it in earlier.drained.items() if name in wanted},
         )
         if self._options.services:
             await asyncio.to_thread(make_key_pair, self._options.state)
-        self._note_phase("starting")
+        self._book.begin(record)
 
     async def _start(self) -> None:
-        await _together(self._start_database(), self._bring_up(self._redis))
+        await together(self._start_database(), self._bring_up(self._redis))
         for command in self._topology.preparation_commands():
             await self._prepare(command)
-        beside = [self._haproxy, *self._services, *self._replicas]
-        await _together(*(self._bring_up(member) for member in beside))
+        known = self._book.record.processes
+        await together(
+            *(self._bring_up(member) for member in [self._haproxy, *self._services]),
+            *(self._replicas.bring_up(name, known.get(name)) for name in self._options.names),
+        )
         self._keepers.append(asyncio.create_task(self._bound_logs()))
-        await self._rotation.all_up(self._options.names, self._report, within=_INTO_ROTATION)
+        serving = [name for name in self._options.names if name not in self._book.record.drained]
+        await self._rotation.all_up(serving, self._report, within=INTO_ROTATION)
 
     async def _start_database(self) -> None:
         if self._database is None:
@@ -163,7 +208,7 @@ class Fleet:
         await answers.make_database(postgres.url(), "chopho")
 
     async def _bring_up(self, member: Member) -> None:
-        await member.start(self._record.processes.get(member.command.name))
+        await member.start(self._book.record.processes.get(member.command.name))
         self._keepers.append(asyncio.create_task(member.keep()))
 
     async def _prepare(self, command: Command) -> None:
@@ -184,14 +229,23 @@ class Fleet:
         """Into rotation; when HAProxy is away, it takes everybody once it is back."""
         while self._haproxy.is_up:
             try:
-                await self._rotation.join(name, self._topology.ports[name])
+                if name in self._book.record.drained:
+                    await self._rotation.join_drained(name, self._ports[name])
+                else:
+                    await self._rotation.join(name, self._ports[name])
             except BalancerSilent:
                 await asyncio.sleep(0.5)
             else:
                 return
 
     async def _join_everyone(self) -> None:
-        await _together(*(self._join(replica.command.name) for replica in self._replicas if replica.is_up))
+        await together(*(self._join(name) for name in self._replicas.names if self._replicas.is_up(name)))
+
+    async def _reload(self) -> None:
+        await reload(
+            self._topology.haproxy, self._rotation.runtime, self._book.record.processes.get("haproxy")
+        )
+        await self._join_everyone()
 
     # -- stop ----------------------------------------------------------------------------------------------
 
@@ -199,25 +253,23 @@ class Fleet:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
+        await self._replicas.stop_keeping()
         retiring = asyncio.ensure_future(self._retire_all())
         hurrying = asyncio.ensure_future(self._hurry.wait())
         await asyncio.wait([retiring, hurrying], return_when=asyncio.FIRST_COMPLETED)
         hurrying.cancel()
-        for member in [*self._replicas, *self._services] if self._hurry.is_set() else []:
-            member.kill()
+        if self._hurry.is_set():
+            self._replicas.kill()
+            for service in self._services:
+                service.kill()
         await retiring
         for member in [self._haproxy, self._redis, *([self._database] if self._database else [])]:
             await member.stop()
 
     async def _retire_all(self) -> None:
         """Services go when nobody is left who might ask them."""
-        await _together(*(self._retire(replica) for replica in self._replicas))
-        await _together(*(service.stop() for service in self._services))
-
-    async def _retire(self, replica: Member) -> None:
-        """Nothing new for it, what it has finishes, then it goes."""
-        await self._rotation.drain(replica.command.name, within=self._grace)
-        await replica.stop()
+        await together(*(self._replicas.retire(name) for name in self._replicas.names))
+        await together(*(service.stop() for service in self._services))
 
     # -- around --------------------------------------------------------------------------------------------
 
@@ -244,25 +296,4 @@ class Fleet:
             self._redis,
             self._haproxy,
             *self._services,
-            *self._replicas,
         ]
-
-    def _note(self, name: str, process: ProcessRecord | None) -> None:
-        self._record.processes.pop(name, None)
-        if process is not None:
-            self._record.processes[name] = process
-        self._record.save(self._options.state.record)
-
-    def _note_phase(self, phase: Phase) -> None:
-        self._record.phase = phase
-        self._record.save(self._options.state.record)
-
-
-async def _together(*works: Coroutine[Any, Any, None]) -> None:
-    """All of it; the first failure ends the others and is the one that is told."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            for work in works:
-                group.create_task(work)
-    except* FleetError as failures:
-        raise failures.exceptions[0] from None

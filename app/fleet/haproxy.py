@@ -20,11 +20,18 @@ class HaproxyServer:
     port: int
     statistics_port: int
     socket: Path
+    server_state: Path
     config: Path = ROOT / "haproxy.cfg"
 
     def argv(self, *more: str) -> Sequence[str]:
         """The command; `more` are further options, as ``-c`` to check only."""
+        if not self.server_state.exists():
+            self.forget_servers()
         return [str(self.program), "-W", "-db", "-f", str(self.config), *more]
+
+    def forget_servers(self) -> None:
+        """A state without servers: whoever starts later must not believe what an earlier worker saw."""
+        self.server_state.write_text("1\n")
 
     def environment(self) -> Mapping[str, str]:
         """What haproxy.cfg asks the environment for; other LB_ variables are the operator's."""
@@ -32,4 +39,5 @@ class HaproxyServer:
             "LB_BIND": f"127.0.0.1:{self.port}",
             "LB_STATS": f"127.0.0.1:{self.statistics_port}",
             "LB_SOCKET": str(self.socket),
+            "LB_SERVER_STATE": str(self.server_state),
         }

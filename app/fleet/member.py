@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from app.fleet.errors import CannotStart
-from app.fleet.events import Died, Failed, Report, Started, Stopped
+from app.fleet.events import Died, Failed, Hung, Report, Started, Stopped
 from app.fleet.logs import last_words
 from app.fleet.processes import Command, Process, find, launch
 from app.fleet.record import ProcessRecord
@@ -24,6 +24,17 @@ _LONGEST_PAUSE_S: Final = 30.0
 _WELL_AFTER_S: Final = 30.0
 
 
+# Between two questions whether it hangs.
+_ASK_EVERY_S: Final = 1.0
+# So many unanswered in a row, however long the limit: one slow moment of our own proves nothing.
+_LEAST_SILENCES: Final = 3
+
+
+async def _never() -> bool:
+    """For members whose death is the only sign."""
+    return False
+
+
 async def _nothing() -> None:
     """For members that nobody waits for."""
 
@@ -33,13 +44,15 @@ class Care:
     """How a member is looked after.
 
     `answers` says whether it does its work yet; `joins` runs each time it has come up, `leaves` each time it
-    has died; neither raises. `noted` keeps its record.
+    has died; neither raises. `noted` keeps its record. One that `hangs` for `hung_after` is ended.
     """
 
     answers: Callable[[], Awaitable[bool]]
     noted: Callable[[str, ProcessRecord | None], None]
     joins: Callable[[], Awaitable[None]] = _nothing
     leaves: Callable[[], Awaitable[None]] = _nothing
+    hangs: Callable[[], Awaitable[bool]] = _never
+    hung_after: timedelta = timedelta(seconds=20)
     start_timeout: timedelta = timedelta(seconds=60)
 
 
@@ -77,7 +90,7 @@ class Member:
         pause_s = _FIRST_PAUSE_S
         while self._process is not None:
             began = time.monotonic()
-            await self._process.ended()
+            await self._ended_or_hung(self._process)
             self.is_up = False
             if time.monotonic() - began > _WELL_AFTER_S:
                 pause_s = _FIRST_PAUSE_S
@@ -92,7 +105,12 @@ class Member:
         if process is None:
             return
         began = time.monotonic()
-        by_itself = await process.stop()
+        try:
+            by_itself = await process.stop()
+        except asyncio.CancelledError:
+            # It was asked to go and has not gone yet: whoever stops it next waits for it.
+            self._process = process
+            raise
         self._care.noted(self.command.name, None)
         self._report(Stopped(self.command.name, time.monotonic() - began, killed=not by_itself))
 
@@ -100,6 +118,23 @@ class Member:
         """End it at once; `stop` then only takes note."""
         if self._process is not None:
             self._process.signal(signal.SIGKILL)
+
+    async def _ended_or_hung(self, process: Process) -> None:
+        """Return once it has ended; one that hangs is made to leave its stacks in the log, and to end."""
+        ended = asyncio.ensure_future(process.ended())
+        silences, since = 0, time.monotonic()
+        try:
+            while not ended.done():
+                await asyncio.wait([ended], timeout=_ASK_EVERY_S)
+                silences = silences + 1 if not ended.done() and await self._care.hangs() else 0
+                since = since if silences else time.monotonic()
+                silent_s = time.monotonic() - since
+                if silences >= _LEAST_SILENCES and silent_s > self._care.hung_after.total_seconds():
+                    self._report(Hung(self.command.name, silent_s))
+                    await self._care.leaves()
+                    await process.abort()
+        finally:
+            ended.cancel()
 
     async def _again(self, pause_s: float) -> float:
         """Try until it is up; how long to pause when it dies again soon."""

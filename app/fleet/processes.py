@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import os
@@ -23,6 +24,7 @@ from app.fleet.record import ProcessRecord
 # A pid is not given out again within so short a time, and a clock that is set moves start times a little.
 _SAME_START_S: Final = 2.0
 _LOOK_EVERY_S: Final = 0.05
+_LAST_WORDS_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,14 @@ class Process:
         """Send it a signal, if it is still there."""
         if self.is_running():
             self._process.send_signal(number)
+
+    async def abort(self) -> None:
+        """Let it say where it stands, if it still can, and end it."""
+        self.signal(signal.SIGABRT)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.ended(), _LAST_WORDS_S)
+        self.signal(signal.SIGKILL)
+        await self.ended()
 
     async def stop(self) -> bool:
         """Ask it to stop, wait its time, then end it; whether it went by itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,23 @@ class ProcessRecord(BaseModel):
     stop_timeout_s: float = 10
 
 
+class DrainRecord(BaseModel):
+    """Who took a replica out of rotation, when and why; it stays out until somebody wants it back."""
+
+    by: str
+    reason: str
+    at: datetime
+
+
+class OperationRecord(BaseModel):
+    """What an operator has the supervisor do right now."""
+
+    what: str
+    by: str
+    since: datetime
+    progress: str = ""
+
+
 class FleetRecord(BaseModel):
     """The supervisor's word about its fleet; it alone writes it."""
 
@@ -39,6 +57,8 @@ class FleetRecord(BaseModel):
     session_also_accept: str | None = None
     ports: dict[str, int] = {}
     processes: dict[str, ProcessRecord] = {}
+    drained: dict[str, DrainRecord] = {}
+    operation: OperationRecord | None = None
 
     @classmethod
     def load(cls, file: Path) -> FleetRecord | None:
@@ -62,9 +82,14 @@ class FleetRecord(BaseModel):
 
     def replicas(self) -> list[str]:
         """The names of the replicas, in order."""
-        return sorted((name for name in self.processes if is_replica(name)), key=lambda name: int(name[3:]))
+        return sorted((name for name in self.processes if is_replica(name)), key=number_of)
 
 
 def is_replica(name: str) -> bool:
     """Replicas are app1, app2, …, as their slots in haproxy.cfg are called."""
     return name.startswith("app") and name[3:].isdecimal()
+
+
+def number_of(name: str) -> int:
+    """Its place in the order of the slots."""
+    return int(name[3:])

@@ -25,25 +25,40 @@ class Rotation:
     async def join(self, name: str, port: int) -> None:
         """Into rotation; one that is there already, and not drained, stays undisturbed. Raises `BalancerSilent`."""
         slot = (await self.runtime.servers()).get(name)
-        there = slot is not None and slot.address == f"127.0.0.1:{port}" and slot.state in {"UP", "DOWN"}
-        if not there:
+        there = slot is not None and slot.address == f"127.0.0.1:{port}"
+        # A drained server whose checks fail is shown as DOWN, just as one that is only down.
+        if not there or name in await self.runtime.kept_out():
             await self.runtime.join(name, port)
+
+    async def join_drained(self, name: str, port: int) -> None:
+        """Into its slot and out of rotation, as an operator wants it. Raises `BalancerSilent`."""
+        await self.runtime.join_drained(name, port)
+
+    async def back(self, name: str) -> None:
+        """Into rotation again after a drain, as its checks say. Raises `BalancerSilent`."""
+        await self.runtime.back(name)
+
+    async def forget(self, name: str) -> None:
+        """The slot is free for another."""
+        with contextlib.suppress(BalancerSilent):
+            await self.runtime.forget(name)
 
     async def leave(self, name: str) -> None:
         """Out at once, so that nobody has to find out that it is dead."""
         with contextlib.suppress(BalancerSilent):
             await self.runtime.leave(name)
 
-    async def drain(self, name: str, *, within: timedelta) -> None:
-        """Nothing new for it; return once what it has is finished, or that time is over."""
+    async def drain(self, name: str, *, within: timedelta) -> bool:
+        """Nothing new for it; return once what it has is finished, or that time is over: whether it is idle."""
         deadline = time.monotonic() + within.total_seconds()
         with contextlib.suppress(BalancerSilent):
             await self.runtime.drain(name)
             while time.monotonic() < deadline:
                 slot = (await self.runtime.servers()).get(name)
                 if slot is None or slot.requests_running == 0:
-                    return
+                    return True
                 await asyncio.sleep(_LOOK_EVERY_S)
+        return False
 
     async def all_up(self, names: Iterable[str], report: Report, *, within: timedelta) -> None:
         """Return once every one of them has passed its checks; raises `CannotStart`, `BalancerSilent`."""

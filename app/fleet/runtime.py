@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import csv
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,10 @@ from app.fleet.errors import BalancerSilent
 
 BACKEND: Final = "app_servers"
 SLOTS: Final = 16
+# Where haproxy.cfg lets an empty slot point: nobody listens on it.
+_EMPTY: Final = 1
+# Bits of srv_admin_state: forced maintenance, forced drain. Another one only remembers that the slot was `disabled`.
+_BY_ORDER: Final = 0x01 | 0x08
 _TIMEOUT_S: Final = 3.0
 _REFUSALS: Final = ("No such", "Unknown", "Permission denied", "Invalid", "Require", "must be", "not enabled")
 
@@ -49,9 +54,23 @@ class RuntimeApi:
             f"{server} state ready",
         )
 
+    async def join_drained(self, name: str, port: int) -> None:
+        """Put a replica into its slot, and keep it out of rotation."""
+        server = f"set server {BACKEND}/{name}"
+        await self._order(f"{server} addr 127.0.0.1 port {port}", f"{server} state drain")
+
+    async def forget(self, name: str) -> None:
+        """Give the slot back as empty as it was."""
+        server = f"set server {BACKEND}/{name}"
+        await self._order(f"{server} state maint", f"{server} addr 127.0.0.1 port {_EMPTY}")
+
     async def drain(self, name: str) -> None:
         """Give it nothing new; what it has may finish."""
         await self._order(f"set server {BACKEND}/{name} state drain")
+
+    async def back(self, name: str) -> None:
+        """Take it into rotation again where it is; its checks went on meanwhile."""
+        await self._order(f"set server {BACKEND}/{name} state ready")
 
     async def leave(self, name: str) -> None:
         """Take it out at once: nothing answers there."""
@@ -61,7 +80,25 @@ class RuntimeApi:
         """Every slot that ever held a replica, by name."""
         lines = (await self.ask(f"show stat {BACKEND} 4 -1")).lstrip("# ").splitlines()
         found = (_server(row) for row in csv.DictReader(line for line in lines if line))
-        return {server.name: server for server in found if not server.address.endswith(":1")}
+        return {server.name: server for server in found if not server.address.endswith(f":{_EMPTY}")}
+
+    async def worker(self) -> int:
+        """The process that serves now; a reload brings another."""
+        facts = dict(
+            line.split(": ", 1) for line in (await self.ask("show info")).splitlines() if ": " in line
+        )
+        return int(facts.get("Pid", 0))
+
+    async def kept_out(self) -> AbstractSet[str]:
+        """The slots that are drained or in maintenance by order, whatever their checks say."""
+        state = (await self.ask(f"show servers state {BACKEND}")).splitlines()
+        names = next((line[2:].split() for line in state if line.startswith("# ")), [])
+        rows = [dict(zip(names, line.split(), strict=False)) for line in state if not line.startswith("# ")]
+        return {row["srv_name"] for row in rows if int(row.get("srv_admin_state", 0)) & _BY_ORDER}
+
+    async def servers_state(self) -> str:
+        """Every slot as a new worker can take it over."""
+        return await self.ask("show servers state")
 
     async def _order(self, *commands: str) -> None:
         """Commands that answer nothing when they are obeyed, except for news of an address."""

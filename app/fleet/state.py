@@ -9,7 +9,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -83,7 +83,9 @@ class StateDirectory:
         socket = self.socket(name)
         socket.unlink(missing_ok=True)
         if socket.parent != self.path:
-            socket.parent.rmdir()
+            # Another socket of this fleet may still be there; whoever removes the last takes the folder along.
+            with suppress(OSError):
+                socket.parent.rmdir()
 
     @property
     def identity_key(self) -> Path:

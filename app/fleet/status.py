@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from app.fleet.errors import BalancerSilent, NotRunning
 from app.fleet.processes import find
-from app.fleet.record import FleetRecord, Phase
+from app.fleet.record import DrainRecord, FleetRecord, OperationRecord, Phase
 from app.fleet.runtime import RuntimeApi, Server
 from app.fleet.state import StateDirectory
 
@@ -24,6 +24,7 @@ class ReplicaStatus(BaseModel):
     in_flight: int
     queued: int
     check: str
+    drained: DrainRecord | None
 
 
 class ServiceStatus(BaseModel):
@@ -55,6 +56,7 @@ class FleetStatus(BaseModel):
     url: str
     phase: Phase
     supervisor: int | None
+    operation: OperationRecord | None
     state: Path
     logs: Path
     replicas: list[ReplicaStatus]
@@ -72,6 +74,7 @@ async def status_of(state: StateDirectory) -> FleetStatus:
         url=record.url,
         phase=record.phase,
         supervisor=record.supervisor.pid if record.supervisor and find(record.supervisor) else None,
+        operation=record.operation,
         state=state.path,
         logs=state.logs,
         replicas=[_replica(name, record, servers.get(name)) for name in record.replicas()],
@@ -114,6 +117,7 @@ def _replica(name: str, record: FleetRecord, server: Server | None) -> ReplicaSt
         in_flight=server.requests_running if server else 0,
         queued=server.requests_queued if server else 0,
         check=server.check if server else "",
+        drained=record.drained.get(name),
     )
 
 

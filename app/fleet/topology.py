@@ -43,6 +43,7 @@ class FleetOptions:
     replicas: int = 2
     session_url: str | None = None
     database_url: str | None = None
+    liveness_limit: timedelta = timedelta(seconds=20)
     programs: Programs = field(default_factory=Programs)
     replica: Sequence[str] = (*_OURSELVES, "serve", "shop")
     services: Mapping[str, Sequence[str]] = field(
@@ -109,6 +110,7 @@ class Topology:
             port=self.options.port,
             statistics_port=self.ports["statistics"],
             socket=self.options.state.socket(SOCKET),
+            server_state=self.options.state.path / "haproxy.state",
         )
 
     @property
@@ -192,7 +194,11 @@ class Topology:
             "CHOPHO_TRUSTED_PROXIES": "127.0.0.1/32",
             # One machine is every client: limits by address would hit the operator's own load tests.
             "CHOPHO_RATE_LIMIT": "off",
+            # Whoever learns here may see what services receive.
+            "CHOPHO_GATEWAY_ECHO": "on",
             "PYTHONUNBUFFERED": "1",
+            # Unless the operator names a mail server, mail is shown in the replicas' logs.
+            "CHOPHO_MAIL_URL": os.environ.get("CHOPHO_MAIL_URL") or "console:",
             **self._downstream(),
         }
 

@@ -7,13 +7,16 @@
 SIGTERM: readiness says 503 and every answer `Connection: close` at once, while everyone is still served for
 `drain_delay`; then the listener closes, what is in flight finishes within `shutdown_grace`, the application's
 lifespan ends, and the process exits 0. SIGQUIT is for whoever has already taken the process out of its balancer:
-the same without the delay. A second signal forces.
+the same without the delay. A second signal forces. A thread ends the process with its stacks when the event loop
+stands still (`WatchdogConfig`), and systemd is told of all of it (`Notifier`).
 """
 
 from .in_flight import InFlight
+from .notify import Notifier
 from .phase import Lifecycle, LifecycleConfig, Phase
 from .probes import LIVENESS, READINESS, Probes
 from .server import serve
+from .watchdog import WatchdogConfig
 
 __all__ = [
     "LIVENESS",
@@ -21,7 +24,9 @@ __all__ = [
     "InFlight",
     "Lifecycle",
     "LifecycleConfig",
+    "Notifier",
     "Phase",
     "Probes",
+    "WatchdogConfig",
     "serve",
 ]

@@ -39,11 +39,30 @@ class Lifecycle:
         self.draining = asyncio.Event()
         """Set when the drain begins; an event stream that waits for it ends in time."""
         self._phase = Phase.STARTING
+        self._held_out = False
 
     @property
     def phase(self) -> Phase:
         """Where the process is."""
         return self._phase
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether balancers should send requests here."""
+        return self._phase is Phase.READY and not self._held_out
+
+    @property
+    def word(self) -> str:
+        """What the probes say."""
+        return "held out" if self._held_out and self._phase is Phase.READY else self._phase.value
+
+    def hold_out(self) -> None:
+        """An operator wants no new requests here; whoever comes is served all the same."""
+        self._held_out = True
+
+    def take_back(self) -> None:
+        """The operator wants it back."""
+        self._held_out = False
 
     def ready(self) -> None:
         """The start is over; changes nothing once the process drains."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .phase import Lifecycle, Phase
+from .phase import Lifecycle
 
 LIVENESS: Final = "/health/liveness"
 READINESS: Final = "/health/readiness"
@@ -15,14 +16,17 @@ READINESS: Final = "/health/readiness"
 class Probes:
     """Answers the two probes before anything else can; no I/O and no dependency ever takes part.
 
-    Liveness is 200 as long as the process can answer at all. Readiness is 200 while READY, else 503. Both take
-    GET and HEAD. The lifespan of the application passes through here and moves the phase, so the answers hold
+    Liveness is 200 as long as the process can answer at all. Readiness is 200 while READY and not held out by an
+    operator, else 503. Both take GET and HEAD, and carry `headers`. The lifespan of the application passes through here and moves the phase, so the answers hold
     under any ASGI server; `serve` adds the drain.
     """
 
-    def __init__(self, app: ASGIApp, *, lifecycle: Lifecycle) -> None:
+    def __init__(
+        self, app: ASGIApp, *, lifecycle: Lifecycle, headers: Sequence[tuple[bytes, bytes]] = ()
+    ) -> None:
         self._app = app
         self._lifecycle = lifecycle
+        self._headers = tuple(headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a probe, hand everything else on."""
@@ -36,11 +40,11 @@ class Probes:
     async def _answer(self, scope: Scope, send: Send) -> None:
         method: str = scope["method"]
         if method not in ("GET", "HEAD"):
-            await _say(send, method, 405, "method not allowed", (b"allow", b"GET, HEAD"))
+            allowed = (b"allow", b"GET, HEAD")
+            await _say(send, method, 405, "method not allowed", allowed, *self._headers)
             return
-        phase = self._lifecycle.phase
-        well = scope["path"] == LIVENESS or phase is Phase.READY
-        await _say(send, method, 200 if well else 503, phase.value)
+        well = scope["path"] == LIVENESS or self._lifecycle.is_ready
+        await _say(send, method, 200 if well else 503, self._lifecycle.word, *self._headers)
 
     def _noticing_startup(self, send: Send) -> Send:
         async def noticing(message: Message) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import logging
 import signal
 from collections.abc import Coroutine, Iterator
@@ -18,7 +19,9 @@ from uvicorn.server import ServerState
 
 from .http import HttpConnection
 from .in_flight import InFlight
+from .notify import Notifier
 from .phase import Lifecycle
+from .watchdog import EXIT_MEMORY, Watchdog, WatchdogConfig
 
 _log = logging.getLogger(__name__)
 
@@ -32,20 +35,44 @@ _UNWIND: Final = timedelta(seconds=2)
 _CLOSING: Final = timedelta(seconds=10)
 
 
-def serve(app: ASGIApp, lifecycle: Lifecycle, *, host: str, port: int) -> int:
+def serve(
+    app: ASGIApp,
+    lifecycle: Lifecycle,
+    *,
+    host: str,
+    port: int,
+    watchdog: WatchdogConfig | None = None,
+    notifier: Notifier | None = None,
+) -> int:
     """Serve until a signal says stop; the exit code of the process.
 
     0: stopped in order; 1: a second signal forced it; 3: the application's lifespan did not start (it has
-    logged why). Raises `OSError` when the address cannot be bound, after the lifespan has ended.
+    logged why); 4: the event loop stood still, the stacks are on standard error; 5: memory passed its limit,
+    and it drained. SIGABRT leaves the stacks too. Raises `OSError` when the address cannot be bound, after the
+    lifespan has ended.
     """
-    return uvloop.run(Server(app, lifecycle, host=host, port=port).run())
+    faulthandler.enable()
+    server = Server(app, lifecycle, host=host, port=port, watchdog=watchdog, notifier=notifier)
+    return uvloop.run(server.run())
 
 
 class Server:
     """uvicorn's connections and lifespan in our order: listen once READY, close only after the drain."""
 
-    def __init__(self, app: ASGIApp, lifecycle: Lifecycle, *, host: str, port: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        lifecycle: Lifecycle,
+        *,
+        host: str,
+        port: int,
+        watchdog: WatchdogConfig | None = None,
+        notifier: Notifier | None = None,
+    ) -> None:
         self._lifecycle = lifecycle
+        self._notifier = notifier or Notifier()
+        self._watchdog = Watchdog(watchdog or WatchdogConfig(), self._notifier, full=self._out_of_memory)
+        self._exit_code = 0
         self._host, self._port = host, port
         self._state = ServerState()
         self._forced = asyncio.Event()
@@ -73,13 +100,14 @@ class Server:
             if self._lifespan.should_exit or self._forced.is_set():
                 return EXIT_STARTUP_FAILED if self._lifespan.should_exit else EXIT_FORCED
             self._lifecycle.ready()
-            try:
-                if not self._lifecycle.draining.is_set():
-                    await self._serve()
-            finally:
-                self._lifecycle.stop()
-                await self._close()
-        return EXIT_FORCED if self._forced.is_set() else 0
+            with self._watchdog.watching():
+                try:
+                    if not self._lifecycle.draining.is_set():
+                        await self._serve()
+                finally:
+                    self._lifecycle.stop()
+                    await self._close()
+        return EXIT_FORCED if self._forced.is_set() else self._exit_code
 
     async def _close(self) -> None:
         """End the lifespan; one that hangs is left, since everybody was answered."""
@@ -94,7 +122,9 @@ class Server:
         loop = asyncio.get_running_loop()
         listener = await loop.create_server(self._connection, self._host, self._port, backlog=2048)
         _log.info("ready on %s:%d", self._host, self._port)
+        self._notifier.ready(f"serving on {self._host}:{self._port}")
         await self._lifecycle.draining.wait()
+        self._notifier.stopping(f"draining, {self._lifecycle.in_flight} in flight")
         _log.info("draining for %g s", self._delay.total_seconds())
         await self._until_forced(asyncio.sleep(self._delay.total_seconds()))
         listener.close()
@@ -155,6 +185,11 @@ class Server:
         if self._lifecycle.draining.is_set():
             _log.warning("a second signal: stopping at once")
             self._forced.set()
+        self._lifecycle.drain()
+
+    def _out_of_memory(self) -> None:
+        _log.error("memory passed its limit: draining, to be started again")
+        self._exit_code = EXIT_MEMORY
         self._lifecycle.drain()
 
     def _stop_at_once(self) -> None:

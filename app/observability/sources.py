@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from redis.asyncio import ConnectionPool
 from redis.observability.attributes import DB_CLIENT_CONNECTION_STATE
 from sqlalchemy import Engine, event
 from sqlalchemy.pool import QueuePool
 
-from app.clients.http import Connections
+from app.clients.pool import Places
 from app.observability.compartments import Compartment, Usage
 from app.observability.meter import Meter
 from app.observability.writer import LineWriter
@@ -64,7 +65,15 @@ def redis_pool(name: str, pool: ConnectionPool, *, shared_by: Sequence[str], die
     )
 
 
-def http_pool(name: str, connections: Connections, *, shared_by: Sequence[str], dies: str) -> Compartment:
+class Pooled(Protocol):
+    """Whatever holds connections to one downstream."""
+
+    @property
+    def places(self) -> Places:
+        """Its places."""
+
+
+def http_pool(name: str, connections: Pooled, *, shared_by: Sequence[str], dies: str) -> Compartment:
     """The connections to one downstream."""
     places, meter = connections.places, Meter()
     places.watch(taken=meter.take, given=meter.give)

@@ -17,6 +17,7 @@ from app.services.faults import Faults
 class Surroundings:
     """What a service needs to know besides its work; without `faults_token` it has no fault switches."""
 
+    name: str
     lifecycle: Lifecycle
     verifier: Verifier
     faults_token: str | None

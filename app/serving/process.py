@@ -10,7 +10,7 @@ from app.identity import KeyUnusable, PublicKeys, Verifier
 from app.lifecycle import Lifecycle, LifecycleConfig, serve
 from app.observability.logs import logging_to
 from app.services.application import Surroundings
-from app.settings import ServiceSettings, SettingsError
+from app.settings import ServiceSettings, SettingsError, service_manager
 from app.stores.database import DatabaseConfig
 
 
@@ -21,17 +21,26 @@ def database_of(settings: ServiceSettings, name: str) -> DatabaseConfig:
     )
 
 
-def around(settings: ServiceSettings, name: str) -> Surroundings:
+def surroundings_of(settings: ServiceSettings, name: str) -> Surroundings:
     """What the service called `name` needs besides; raises `SettingsError` for a key that cannot be used."""
     try:
         verifier = Verifier(PublicKeys.read(settings.identity_public_key), audience=name)
     except (OSError, KeyUnusable) as unusable:
         raise SettingsError(f"CHOPHO_IDENTITY_PUBLIC_KEY cannot be used: {unusable}") from unusable
     config = LifecycleConfig(drain_delay=settings.drain_delay, shutdown_grace=settings.shutdown_grace)
-    return Surroundings(lifecycle=Lifecycle(config), verifier=verifier, faults_token=settings.faults_token)
+    return Surroundings(
+        name=name, lifecycle=Lifecycle(config), verifier=verifier, faults_token=settings.faults_token
+    )
 
 
-def run(app: ASGIApp, surroundings: Surroundings, name: str, *, host: str, port: int) -> int:
+def run(app: ASGIApp, settings: ServiceSettings, around: Surroundings, *, host: str, port: int) -> int:
     """Serve until a signal says stop; the exit code. Raises `OSError`."""
-    with logging_to(sys.stdout.fileno(), replica=f"{name}@{host}:{port}"):
-        return serve(app, surroundings.lifecycle, host=host, port=port)
+    with logging_to(sys.stdout.fileno(), replica=f"{around.name}@{host}:{port}"):
+        return serve(
+            app,
+            around.lifecycle,
+            host=host,
+            port=port,
+            watchdog=settings.watchdog(),
+            notifier=service_manager(),
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.settings.environment import SettingsError, read
 from app.settings.fields import PREFIX, Duration
 from app.settings.fleet import FleetSettings
+from app.settings.service_manager import service_manager
 from app.settings.services import (
     PaymentsServiceSettings,
     RecommendationsServiceSettings,
@@ -25,4 +26,5 @@ __all__ = [
     "Settings",
     "SettingsError",
     "read",
+    "service_manager",
 ]

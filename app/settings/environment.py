@@ -39,6 +39,7 @@ _SECRET: Final = frozenset(
         "cache_url",
         "session_url",
         "session_also_accept",
+        "mail_url",
     }
 )
 """Never repeated in a message; the URLs may carry a password."""

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from app.clients.mail.config import mail_url, sender_of
+
 PREFIX: Final = "CHOPHO_"
 
 Network = IPv4Network | IPv6Network
@@ -92,6 +94,11 @@ def _scheme(*allowed: str) -> Callable[[str], str]:
     return checked
 
 
+def _sender(given: str) -> str:
+    sender_of(given)
+    return given
+
+
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Keys = Annotated[tuple[str, ...], BeforeValidator(_keys)]
 Networks = Annotated[tuple[Network, ...], BeforeValidator(_networks)]
@@ -100,3 +107,5 @@ Origin = Annotated[str, AfterValidator(_origin)]
 DatabaseUrl = Annotated[str, AfterValidator(_scheme("postgresql+psycopg"))]
 RedisUrl = Annotated[str, AfterValidator(_scheme("redis", "rediss"))]
 SessionUrl = Annotated[str, AfterValidator(_scheme(*sorted(_SESSION_SCHEMES)))]
+MailUrl = Annotated[str, AfterValidator(mail_url)]
+Sender = Annotated[str, AfterValidator(_sender)]

@@ -11,12 +11,13 @@ from pydantic import Field, model_validator
 
 from app.clients.webhooks import key_of
 from app.services.payments.config import Consumer
-from app.settings.fields import DatabaseUrl, Duration, Environment, Origin, Pairs
+from app.settings.fields import DatabaseUrl, Duration, Origin, Pairs
+from app.settings.watched import WatchedProcess
 
 _SECRET_LEAST: Final = 32
 
 
-class ServiceSettings(Environment):
+class ServiceSettings(WatchedProcess):
     """What a process of any service around the shop needs to know."""
 
     database_url: DatabaseUrl = Field(

@@ -9,20 +9,24 @@ from typing import Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from app.clients.mail.config import CONSOLE
 from app.settings.downstream import DownstreamSettings
 from app.settings.fields import (
     DatabaseUrl,
     Duration,
     Environment,
     Keys,
+    MailUrl,
     Networks,
     Origin,
     RedisUrl,
+    Sender,
     SessionUrl,
 )
+from app.settings.watched import WatchedProcess
 
 
-class Settings(DownstreamSettings):
+class Settings(WatchedProcess, DownstreamSettings):
     """What one replica of the shop needs to know."""
 
     database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
@@ -72,6 +76,15 @@ class Settings(DownstreamSettings):
         timedelta(seconds=30), ge=timedelta(0), description="Requests in flight may finish."
     )
     rate_limit: bool = Field(default=True, description="Abuse limits; failed log-ins are limited always.")
+    mail_url: MailUrl | None = Field(
+        None,
+        description="Where mail goes: `smtp://user:password@host:port`, `smtps://…`, or `console:` to show it in the log. "
+        "Without it, mail waits in the outbox.",
+    )
+    mail_from: Sender | None = Field(
+        None,
+        description="Whom mail comes from, such as `Chợ Phố <shop@chopho.example>`; a mail server needs it.",
+    )
     payments_url: Origin | None = Field(
         None, description="The acquirer; without it the shop takes payment on delivery alone."
     )
@@ -86,12 +99,33 @@ class Settings(DownstreamSettings):
         description="File of the private key that signs internal tokens; needed to call any service.",
     )
 
+    gateway_pool_size: int = Field(
+        32, ge=1, le=500, description="Calls of the gateway to one service under way at once."
+    )
+    gateway_timeout: Duration = Field(
+        timedelta(seconds=2),
+        gt=timedelta(0),
+        description="How long a service may take to begin its answer to the gateway.",
+    )
+    gateway_echo: bool = Field(
+        default=False,
+        description="Show through the gateway what services receive, their caller's token too; for labs.",
+    )
+
     @field_validator("session_absolute_timeout")
     @classmethod
     def _no_shorter_than_idle(cls, given: timedelta, others: ValidationInfo) -> timedelta:
         if given < others.data.get("session_idle_timeout", given):
             raise ValueError("wants no less than CHOPHO_SESSION_IDLE_TIMEOUT")
         return given
+
+    @model_validator(mode="after")
+    def _signed_mail(self) -> Self:
+        if self.mail_from is None and self.mail_url not in {None, CONSOLE}:
+            raise ValueError(
+                "CHOPHO_MAIL_FROM is not set; CHOPHO_MAIL_URL needs it: whom does the shop's mail come from?"
+            )
+        return self
 
     @model_validator(mode="after")
     def _identified(self) -> Self:

@@ -11,6 +11,7 @@ from typing import Final, Literal, Protocol
 from email_validator import EmailNotValidError, validate_email
 
 from app.shop.errors import BadCredentials, Invalid, Unavailable
+from app.shop.mail import Language, MailKind, Message
 from app.shop.revocations import Epochs
 from app.shop.text import clean
 
@@ -26,6 +27,7 @@ class Account:
     name: str
     role: Role
     created_at: datetime
+    language: Language = "vi"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +38,21 @@ class Registration:
     email_key: str
     name: str
     password: str
+    language: Language = "vi"
 
 
 class Accounts(Protocol):
     """The store of accounts. Raises `Unavailable`."""
 
     async def add(
-        self, registration: Registration, *, password_hash: str, role: Role = "customer"
+        self,
+        registration: Registration,
+        *,
+        password_hash: str,
+        role: Role = "customer",
+        mail: Message | None = None,
     ) -> Account:
-        """Keep a new account; raises `EmailTaken`."""
+        """Keep a new account, and with it the mail about it; raises `EmailTaken`."""
 
     async def by_id(self, account_id: str) -> Account | None:
         """The account, or None."""
@@ -55,10 +63,10 @@ class Accounts(Protocol):
     async def rehash(self, account_id: str, *, old: str, new: str) -> None:
         """Replace a password hash that is weaker than today's settings, unless it changed meanwhile."""
 
-    async def change_password(self, account_id: str, *, old: str, new: str) -> int | None:
-        """Replace the hash, and promise in the same transaction that the account's other sessions end.
+    async def change_password(self, account_id: str, *, old: str, new: str, mail: Message) -> int | None:
+        """Replace the hash, and promise in the same transaction that other sessions end and that mail is sent.
 
-        The id of that promise; None when the hash is not the old one, and nothing happened.
+        The id of the promise of the sessions; None when the hash is not the old one, and nothing happened.
         """
 
 
@@ -117,7 +125,7 @@ def _key(address: str) -> str:
     return unicodedata.normalize("NFC", address.casefold())
 
 
-def checked_registration(*, email: str, password: str, name: str) -> Registration:
+def checked_registration(*, email: str, password: str, name: str, language: Language = "vi") -> Registration:
     """The registration, or `Invalid` naming the first field that cannot be."""
     address = _address(email)
     return Registration(
@@ -125,6 +133,7 @@ def checked_registration(*, email: str, password: str, name: str) -> Registratio
         email_key=_key(address),
         name=clean("name", name, most=NAME_MOST),
         password=checked_password(password),
+        language=language,
     )
 
 
@@ -145,6 +154,11 @@ def password_form(password: str) -> str:
     return unicodedata.normalize("NFC", password)
 
 
+def mail_to(whom: Account | Registration, kind: MailKind) -> Message:
+    """What the holder of an account is told about it."""
+    return Message(kind=kind, recipient=whom.email, language=whom.language, fields={"name": whom.name})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Register:
     """Open an account."""
@@ -152,11 +166,12 @@ class Register:
     accounts: Accounts
     passwords: Passwords
 
-    async def __call__(self, *, email: str, password: str, name: str) -> Account:
-        """The new account; raises `Invalid`, `EmailTaken`."""
-        registration = checked_registration(email=email, password=password, name=name)
+    async def __call__(self, *, email: str, password: str, name: str, language: Language = "vi") -> Account:
+        """The new account, which gets mail in that language; raises `Invalid`, `EmailTaken`."""
+        registration = checked_registration(email=email, password=password, name=name, language=language)
         hashed = await self.passwords.hash(registration.password)
-        return await self.accounts.add(registration, password_hash=hashed)
+        mail = mail_to(registration, "welcome")
+        return await self.accounts.add(registration, password_hash=hashed, mail=mail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.shop.accounts import Accounts, Attempts, Passwords, checked_password, email_key
+from app.shop.accounts import Account, Accounts, Attempts, Passwords, checked_password, email_key, mail_to
 from app.shop.errors import Invalid, SessionsLinger, Unavailable
 from app.shop.revocations import End, Revocations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangePassword:
-    """The new password counts at once, and with it the promise that the other sessions end.
+    """The new password counts at once, and with it the promises that the other sessions end and a mail is sent.
 
-    Both are one transaction. When the session store cannot answer after it, `SessionsLinger` says so, and the
+    All are one transaction. When the session store cannot answer after it, `SessionsLinger` says so, and the
     promise is kept as soon as it can.
     """
 
@@ -27,9 +27,12 @@ class ChangePassword:
     ) -> None:
         """Raises `Invalid`, `TooManyAttempts`, `SessionsLinger`. `client` is the caller's address."""
         wanted = checked_password(new, field="new")
-        hashed = await self._proved(account_id, current, client)
+        account, hashed = await self._proved(account_id, current, client)
         revocation = await self.accounts.change_password(
-            account_id, old=hashed, new=await self.passwords.hash(wanted)
+            account_id,
+            old=hashed,
+            new=await self.passwords.hash(wanted),
+            mail=mail_to(account, "password_changed"),
         )
         if revocation is None:
             raise _wrong()
@@ -40,11 +43,11 @@ class ChangePassword:
         if epoch:
             await self.revocations.settle(revocation, epoch=epoch)
 
-    async def _proved(self, account_id: str, current: str, client: str) -> str:
-        """The hash that the current password matches; guesses count like those at the door."""
+    async def _proved(self, account_id: str, current: str, client: str) -> tuple[Account, str]:
+        """The account and the hash that the current password matches; guesses count like those at the door."""
         account = await self.accounts.by_id(account_id)
         key = email_key(account.email) if account else None
-        if key is None:
+        if account is None or key is None:
             raise _wrong()
         await self.attempts.check(key, client)
         _, hashed = await self.accounts.credentials(key) or (None, None)
@@ -56,7 +59,7 @@ class ChangePassword:
         if hashed is None or not genuine:
             await self.attempts.failed(key, client)
             raise _wrong()
-        return hashed
+        return account, hashed
 
 
 def _wrong() -> Invalid:

@@ -11,7 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.accounts import Account, Registration, Role
 from app.shop.errors import EmailTaken
+from app.shop.mail import Message
 from app.shop.text import storable
+from app.stores import outbox
 from app.stores.database import AnyRow, Database
 from app.stores.tables import accounts, revocations
 
@@ -31,7 +33,12 @@ class SqlAccounts:
     database: Database
 
     async def add(
-        self, registration: Registration, *, password_hash: str, role: Role = "customer"
+        self,
+        registration: Registration,
+        *,
+        password_hash: str,
+        role: Role = "customer",
+        mail: Message | None = None,
     ) -> Account:
         """Of several registrations of one e-mail at once, the database lets one through."""
 
@@ -45,11 +52,14 @@ class SqlAccounts:
                     name=registration.name,
                     role=role,
                     password_hash=password_hash,
+                    language=registration.language,
                 )
                 .on_conflict_do_nothing(index_elements=[accounts.c.email_key])
                 .returning(accounts)
             )
             row: AnyRow | None = added.one_or_none()
+            if row is not None and mail is not None:
+                await outbox.add(connection, mail)
             return row
 
         row = await self.database.transaction(work)
@@ -83,8 +93,8 @@ class SqlAccounts:
 
         await self.database.transaction(work)
 
-    async def change_password(self, account_id: str, *, old: str, new: str) -> int | None:
-        """Both rows in one transaction; of two changes at once the second finds another hash."""
+    async def change_password(self, account_id: str, *, old: str, new: str, mail: Message) -> int | None:
+        """All rows in one transaction; of two changes at once the second finds another hash."""
 
         async def work(connection: AsyncConnection) -> int | None:
             changed = await connection.execute(
@@ -94,6 +104,7 @@ class SqlAccounts:
             )
             if not changed.rowcount:
                 return None
+            await outbox.add(connection, mail)
             promised: int | None = await connection.scalar(
                 insert(revocations).values(account_id=account_id).returning(revocations.c.id)
             )
@@ -103,4 +114,11 @@ class SqlAccounts:
 
 
 def _account(row: AnyRow) -> Account:
-    return Account(id=row.id, email=row.email, name=row.name, role=row.role, created_at=row.created_at)
+    return Account(
+        id=row.id,
+        email=row.email,
+        name=row.name,
+        role=row.role,
+        created_at=row.created_at,
+        language=row.language,
+    )

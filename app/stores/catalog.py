@@ -22,15 +22,10 @@ from app.shop.catalog import (
 )
 from app.shop.paging import Page, offset_of
 from app.shop.text import storable
-from app.shop.vietnamese import collation_key, folded
+from app.shop.vietnamese import collation_key
 from app.stores import listing
 from app.stores.database import AnyRow, Database
 from app.stores.tables import categories, product_pictures, products, variants
-
-
-def search_text(*, name: str, category: str, skus: Iterable[Sku]) -> str:
-    """What a product is found by: its name first, so that a match at the beginning is one of the name."""
-    return folded(" ".join((name, category, *skus)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

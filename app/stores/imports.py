@@ -25,11 +25,9 @@ from app.shop.importing import (
     path_segment,
     plain,
 )
-from app.shop.vietnamese import collation_key
 from app.stores import staging
-from app.stores.catalog import search_text
 from app.stores.database import AnyRow, Database, DatabaseConfig
-from app.stores.search import words_of
+from app.stores.search import findable
 
 _BATCH: Final = 500
 """Products of an export fetched at once."""
@@ -121,8 +119,14 @@ async def _run(connection: AsyncConnection, *statements: str) -> None:
 def _staged(product: ImportedProduct) -> Sequence[object]:
     """One row of the staging table."""
     description = plain(product.body)
-    skus = [variant.sku for variant in product.variants]
-    labels = (product.category, product.vendor, *product.tags, *skus)
+    found = findable(
+        name=product.name,
+        category=product.category,
+        vendor=product.vendor,
+        tags=product.tags,
+        skus=[variant.sku for variant in product.variants],
+        description=description,
+    )
     return (
         product.line,
         product.slug,
@@ -136,10 +140,10 @@ def _staged(product: ImportedProduct) -> Sequence[object]:
         list(product.options),
         product.visibility == "visible",
         product.visibility if product.visibility in {"draft", "archived"} else None,
-        search_text(name=product.name, category=product.category, skus=skus),
-        collation_key(product.name),
-        words_of(name=product.name, labels=labels, description=description),
-        words_of(name=product.name, labels=labels),
+        found["search"],
+        found["sort_key"],
+        found["words"],
+        found["head_words"],
         json.dumps([_variant(product.options, *numbered) for numbered in enumerate(product.variants)]),
         json.dumps([_picture(*numbered) for numbered in enumerate(product.pictures)]),
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import count, islice
 from typing import Final
 
-from app.shop.vietnamese import words
+from app.shop.vietnamese import collation_key, folded, words
 
 SEARCH_MOST: Final = 200
 """Characters of a search that are looked at; nobody types more."""
@@ -31,6 +31,21 @@ def words_of(*, name: str, labels: Iterable[str], description: str = "") -> str:
         ("D", words(description)[:_DESCRIPTION_WORDS_MOST]),
     )
     return " ".join(f"{_quoted(word)}:{next(places)}{weight}" for weight, found in weighed for word in found)
+
+
+def findable(
+    *, name: str, category: str, vendor: str, tags: Iterable[str], skus: Iterable[str], description: str
+) -> dict[str, str]:
+    """The columns that a product is found, ranked and sorted by."""
+    skus = list(skus)
+    labels = (category, vendor, *tags, *skus)
+    return {
+        # The name first, so that a match at the beginning is one of the name.
+        "search": folded(" ".join((name, category, *skus))),
+        "sort_key": collation_key(name),
+        "words": words_of(name=name, labels=labels, description=description),
+        "head_words": words_of(name=name, labels=labels),
+    }
 
 
 def query_of(text: str) -> str:

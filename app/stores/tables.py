@@ -44,6 +44,7 @@ accounts: Final = Table(
     Column("role", Text, nullable=False),
     Column("password_hash", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("language", Text, nullable=False, server_default=text("'vi'")),  # of the mail they get
     CheckConstraint("role IN ('customer', 'owner', 'operator')", name="role"),
 )
 
@@ -64,7 +65,7 @@ products: Final = Table(
     Column("description", Text, nullable=False),
     Column("category_id", BigInteger, ForeignKey("categories.id"), nullable=False, index=True),
     Column("visible", Boolean, nullable=False, server_default=text("true")),
-    # What searches compare, without case and marks: `app.stores.catalog.search_text` of the product.
+    # What searches compare, without case and marks: `app.stores.search.findable` of the product.
     Column("search", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column(

@@ -6,12 +6,19 @@ WebError                 what the web itself refuses, before the shop is asked
 ├── WrongHost            meant for another host
 ├── ForeignOrigin        an unsafe request that another site sent
 ├── BodyTooLarge         more bytes than a request may have
-└── Overdue              an unsafe request that was answered for us already
+├── Overdue              an unsafe request that was answered for us already
+├── MethodRefused        a path that does not take the method
+├── BodyTooSlow          a body that did not arrive in time
+├── TooManyRequests      one address asks more than its share
+└── ServiceError         a service around the shop did not answer
+    ├── ServiceBusy      it was not asked: its compartment is full, or its breaker open
+    ├── ServiceFailed    it was asked, and what came is no answer
+    └── ServiceSilent    it was asked, and nothing came in time
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
@@ -54,6 +61,58 @@ class Overdue(WebError):
     """An unsafe request whose sender was told long ago that it failed."""
 
 
+class MethodRefused(HTTPException, WebError):
+    """The path does not take this method; `allowed` are those that it takes."""
+
+    def __init__(self, allowed: Collection[str]) -> None:
+        super().__init__(405, "the path does not take this method", {"allow": ", ".join(sorted(allowed))})
+
+
+class BodyTooSlow(HTTPException, WebError):
+    """A body that did not arrive in time."""
+
+    def __init__(self) -> None:
+        super().__init__(408, "the body of the request did not arrive in time", {"connection": "close"})
+
+
+class TooManyRequests(WebError):
+    """One address asks more than its share; `retry_after_s` is when it may again."""
+
+    def __init__(self, *, retry_after_s: int) -> None:
+        super().__init__(f"too many requests from this address; again in {retry_after_s} s")
+        self.retry_after_s = retry_after_s
+
+
+class ServiceError(WebError):
+    """The service called `service` did not answer."""
+
+    def __init__(self, message: str, *, service: str) -> None:
+        super().__init__(message)
+        self.service = service
+
+
+class ServiceBusy(ServiceError):
+    """It was not asked: its compartment is full, or its breaker open."""
+
+    def __init__(self, service: str, *, retry_after_s: int) -> None:
+        super().__init__(f"{service} takes no calls right now; again in {retry_after_s} s", service=service)
+        self.retry_after_s = retry_after_s
+
+
+class ServiceFailed(ServiceError):
+    """It was asked, and what came is no answer."""
+
+    def __init__(self, service: str) -> None:
+        super().__init__(f"{service} gave no answer that can be used", service=service)
+
+
+class ServiceSilent(ServiceError):
+    """It was asked, and nothing came in time."""
+
+    def __init__(self, service: str) -> None:
+        super().__init__(f"{service} did not answer in time", service=service)
+
+
 class BodyTooLarge(HTTPException, WebError):
     """More bytes than a request may have; an HTTPException, since FastAPI turns others into 400 on its way."""
 
@@ -87,6 +146,12 @@ TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     ForeignOrigin: (403, "foreign_origin"),
     BodyTooLarge: (413, "body_too_large"),
     Overdue: (503, "overdue"),
+    MethodRefused: (405, "method_not_allowed"),
+    BodyTooSlow: (408, "body_too_slow"),
+    TooManyRequests: (429, "too_many_requests"),
+    ServiceBusy: (503, "service_busy"),
+    ServiceFailed: (502, "service_failed"),
+    ServiceSilent: (504, "service_silent"),
     ClientDisconnect: (400, "disconnected"),
 }
 """Error → status and stable code. A class that is not here is found by its nearest ancestor."""
@@ -105,6 +170,7 @@ _FACTS: Final[Mapping[type[Exception], tuple[str, ...]]] = {
     shop.TotalChanged: ("expected", "actual"),
     shop.CartOrdered: ("order_id",),
     WrongHost: ("home",),
+    ServiceError: ("service",),
 }
 """What a program may want to know besides the sentence."""
 
@@ -141,7 +207,8 @@ def problem_of(error: Exception) -> Problem:
 
 
 def _known(error: Exception, status: int, code: str) -> Problem:
-    facts = {name: getattr(error, name) for name in _FACTS.get(type(error), ())}
+    told = next((_FACTS[kind] for kind in type(error).__mro__ if kind in _FACTS), ())
+    facts = {name: getattr(error, name) for name in told}
     if isinstance(error, shop.Invalid):
         facts = {"errors": [fault(error.field, error.code, error.message)]}
     headers = dict(getattr(error, "headers", None) or {})

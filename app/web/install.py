@@ -24,6 +24,8 @@ from app.web.config import WebConfig
 from app.web.edge import BodyLimit, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
 from app.web.edge.stamp import stamp_of
 from app.web.errors import WebError, problem_of
+from app.web.gateway import PATH as GATEWAY_PATH
+from app.web.gateway import Gateway
 from app.web.language import Language
 from app.web.pages import ROUTES
 from app.web.shopping import CartOf
@@ -45,11 +47,21 @@ def bare_app(**options: Any) -> FastAPI:  # noqa: ANN401  # FastAPI's own option
     )
 
 
-def install(app: FastAPI, *, shop: Shop, sessions: Sessions, cart_of: CartOf, config: WebConfig) -> None:
+def install(
+    app: FastAPI,
+    *,
+    shop: Shop,
+    sessions: Sessions,
+    cart_of: CartOf,
+    config: WebConfig,
+    gateway: Gateway | None = None,
+) -> None:
     """Make the app the shop's web; `app` comes from `bare_app`. What is added later lies further out."""
     app.state.shop = shop
     app.state.cart_of = cart_of
     _add_routes(app)
+    if gateway is not None:
+        app.router.routes.insert(0, Route(GATEWAY_PATH, gateway))
     _add_error_handlers(app)
     _add_middleware(app, sessions, config)
 

@@ -10,6 +10,8 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.shop.mail import Language as Spoken
+
 COOKIE: Final = "chopho_lang"
 VIETNAMESE: Final = "vi"
 ENGLISH: Final = "en"
@@ -20,7 +22,7 @@ CATALOGUES: Final = Path(__file__).parent / "locale"
 """Written as ``.po``, read as ``.mo``: `make translations` makes the one from the other."""
 
 _CHOSEN: Final = f"{COOKIE}={ENGLISH}".encode()
-_language: Final[ContextVar[str]] = ContextVar("language", default=VIETNAMESE)
+_language: Final[ContextVar[Spoken]] = ContextVar("language", default=VIETNAMESE)
 
 
 class Language:
@@ -45,7 +47,7 @@ def _has_chosen_english(scope: Scope) -> bool:
     )
 
 
-def language() -> str:
+def language() -> Spoken:
     """The language of the request that is being answered."""
     return _language.get()
 

@@ -44,6 +44,11 @@ MESSAGES: Final[Mapping[str, str]] = {
     "body_too_large": "Nội dung gửi lên quá lớn.",
     "overdue": "Yêu cầu đến quá muộn nên không được thực hiện. Xin thử lại.",
     "disconnected": "Kết nối bị ngắt giữa chừng.",
+    "body_too_slow": "Nội dung gửi lên quá chậm, xin thử lại.",
+    "too_many_requests": "Bạn gửi quá nhiều yêu cầu trong thời gian ngắn, xin chờ một lát rồi thử lại.",
+    "service_busy": "Phần này đang bận, xin thử lại sau ít giây.",
+    "service_failed": "Phần này đang gặp trục trặc, xin thử lại sau ít phút.",
+    "service_silent": "Phần này chưa trả lời kịp, xin thử lại sau ít giây.",
     "refused": "Yêu cầu này không được chấp nhận.",
     "internal": "Cửa hàng gặp lỗi. Chúng tôi đã ghi lại và sẽ sửa.",
     # fields

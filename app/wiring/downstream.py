@@ -69,7 +69,7 @@ def payments_of(settings: Settings, *, listeners: Sequence[Listener]) -> HttpPay
         pool_size=settings.payments_pool_size,
         timeout=settings.payments_timeout,
     )
-    issuer = _issuer(settings.identity_key)
+    issuer = issuer_of(settings.identity_key)
     return HttpPayments(config, token=lambda: issuer.issue(_SHOP, audience="payments"), listeners=listeners)
 
 
@@ -82,7 +82,7 @@ def _reviews(settings: Settings, listeners: Sequence[Listener]) -> HttpReviews |
     config = _config(settings, "reviews")
     if config is None or settings.identity_key is None:
         return None
-    issuer = _issuer(settings.identity_key)
+    issuer = issuer_of(settings.identity_key)
 
     def token(account: Account) -> str:
         return issuer.issue(caller_of(account), audience="reviews")
@@ -96,7 +96,8 @@ def _config(settings: Settings, name: str) -> DependencyConfig | None:
     return None if url is None else DependencyConfig(url=url, pool_size=pool_size, timeout=timeout)
 
 
-def _issuer(key: Path) -> Issuer:
+def issuer_of(key: Path) -> Issuer:
+    """What signs internal tokens; raises `ValueError` where the key cannot be used."""
     try:
         return Issuer(SigningKey.read(key))
     except (OSError, ValueError) as unusable:

@@ -16,6 +16,7 @@ from app.sessions import Sessions
 from app.stores.attempts import RedisAttempts
 from app.stores.copies import Cache
 from app.stores.database import Database
+from app.web.gateway import Gateway
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import Downstream
 
@@ -133,6 +134,29 @@ def payments(observability: Observability, client: HttpPayments) -> None:
             without="no payment by card: 503, no order is placed; payment on delivery goes on",
         )
     )
+
+
+def gateway(observability: Observability, gateway: Gateway) -> None:
+    """What the gateway has for each service, apart from what the shop's own calls have."""
+    watch = observability.resilience
+    for upstream in gateway.upstreams.values():
+        watch.add(upstream.slots, *(guard.breaker for guard in upstream.guards.values()))
+        shared_by = (f"who asks {upstream.name} through the gateway",)
+        observability.compartments.add(
+            watch.slots(
+                upstream.slots,
+                shared_by=shared_by,
+                dies=f"{upstream.name} through the gateway, refused at once; the shop's own calls go on",
+            )
+        )
+        observability.compartments.add(
+            http_pool(
+                f"{upstream.slots.name} connections",
+                upstream.connections,
+                shared_by=shared_by,
+                dies="nobody else: there are as many as slots, so whoever has a slot waits for none",
+            )
+        )
 
 
 _WITHOUT: Final = {

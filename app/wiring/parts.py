@@ -31,10 +31,14 @@ from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.postman import Postman
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.web.gateway import Gateway
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import Downstream, downstream_of, payments_of
+from app.wiring.gateway import gateway_of
+from app.wiring.post import postman_of
 from app.wiring.product_pages import product_pages
 
 
@@ -56,6 +60,8 @@ class Parts:
     blocking: Blocking
     payments: HttpPayments | None
     downstream: Downstream
+    postman: Postman | None
+    gateway: Gateway
     observability: Observability
 
     @asynccontextmanager
@@ -71,9 +77,15 @@ class Parts:
             stack.push_async_callback(self.downstream.close)
             if self.payments is not None:
                 stack.push_async_callback(self.payments.close_connections)
+            stack.callback(self.gateway.close)
             await self.sessions.open()
+            # A replica that an operator holds out never says ready, not even for a moment.
+            await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
-            await stack.enter_async_context(in_background(self.obedience.run(), self.replay.run()))
+            works = [self.obedience.run(), self.replay.run()]
+            if self.postman is not None:
+                works.append(self.postman.run())
+            await stack.enter_async_context(in_background(*works))
             yield
 
 
@@ -92,6 +104,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
     downstream = downstream_of(settings, listeners=[observability.resilience])
+    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -102,6 +115,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     if payments is not None:
         listing.payments(observability, payments)
     listing.downstream(observability, downstream)
+    listing.gateway(observability, gateway)
     return Parts(
         shop=_shop(database, logins, attempts, passwords, sessions, downstream, observability),
         sessions=sessions,
@@ -113,10 +127,12 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         background=background,
         attempts=attempts,
         board=board,
-        obedience=Obedience(board, observability.resilience.breakers(), replica=replica),
+        obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
         payments=payments,
         downstream=downstream,
+        postman=postman_of(settings, background, observability, writer),
+        gateway=gateway,
         observability=observability,
     )
 

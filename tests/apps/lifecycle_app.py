@@ -9,7 +9,9 @@ import argparse
 import asyncio
 import gc
 import logging
+import os
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -21,7 +23,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from app.lifecycle import Lifecycle, LifecycleConfig, Probes, serve
+from app.lifecycle import Lifecycle, LifecycleConfig, Notifier, Probes, WatchdogConfig, serve
 
 
 def say(word: str) -> None:
@@ -30,8 +32,9 @@ def say(word: str) -> None:
     sys.stdout.flush()
 
 
-def build(lifecycle: Lifecycle, start_s: float) -> Starlette:  # noqa: C901 -- six small routes in one place
+def build(lifecycle: Lifecycle, start_s: float) -> Starlette:  # noqa: C901 -- small routes in one place
     """Routes that take their time in every way."""
+    eaten: list[bytes] = []
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -73,6 +76,14 @@ def build(lifecycle: Lifecycle, start_s: float) -> Starlette:  # noqa: C901 -- s
     async def body(request: Request) -> Response:
         return PlainTextResponse(str(len(await request.body())))
 
+    async def block(request: Request) -> Response:
+        time.sleep(float(request.query_params["s"]))  # noqa: ASYNC251 -- to block the loop is the point
+        return PlainTextResponse("blocked")
+
+    async def eat(request: Request) -> Response:
+        eaten.append(b"x" * (int(request.query_params["mb"]) * 1024 * 1024))
+        return PlainTextResponse("eaten")
+
     async def connections(_: Request) -> Response:
         gc.collect()
         # Foreign objects may raise from isinstance's look at __class__; type() asks nobody.
@@ -86,6 +97,8 @@ def build(lifecycle: Lifecycle, start_s: float) -> Starlette:  # noqa: C901 -- s
         Route("/events", events),
         Route("/body", body, methods=["POST"]),
         Route("/connections", connections),
+        Route("/block", block),
+        Route("/eat", eat),
     ]
     return Starlette(routes=routes, lifespan=lifespan)
 
@@ -97,6 +110,8 @@ def main() -> int:
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--grace", type=float, default=5.0)
     parser.add_argument("--start", type=float, default=0.0)
+    parser.add_argument("--loop-limit", type=float, default=15.0)
+    parser.add_argument("--memory-limit", type=int)
     given = parser.parse_args()
     logging.basicConfig(level=logging.INFO)
     config = LifecycleConfig(
@@ -104,7 +119,9 @@ def main() -> int:
     )
     lifecycle = Lifecycle(config)
     app = Probes(build(lifecycle, given.start), lifecycle=lifecycle)
-    return serve(app, lifecycle, host="127.0.0.1", port=given.port)
+    watchdog = WatchdogConfig(loop_limit=timedelta(seconds=given.loop_limit), memory_limit=given.memory_limit)
+    notifier = Notifier.asked_for(os.environ)
+    return serve(app, lifecycle, host="127.0.0.1", port=given.port, watchdog=watchdog, notifier=notifier)
 
 
 if __name__ == "__main__":

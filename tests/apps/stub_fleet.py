@@ -11,6 +11,7 @@ from app.fleet.errors import FleetError
 from app.fleet.programs import Programs
 from app.fleet.state import StateDirectory
 from app.fleet.topology import FleetOptions
+from app.settings import FleetSettings, read
 
 
 def main() -> int:
@@ -32,6 +33,7 @@ def main() -> int:
         replicas=given.replicas,
         # The stub asks no database anything, and making one takes seconds.
         database_url=None if given.with_postgres else "postgresql+psycopg://nobody@127.0.0.1:1/none",
+        liveness_limit=read(FleetSettings).liveness_limit,
         programs=Programs(haproxy=given.haproxy),
         replica=given.replica or [sys.executable, "-m", "tests.apps.shop_stub", *counting],
         services={"payments": given.service.split()} if given.service else {},

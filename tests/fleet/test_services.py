@@ -136,6 +136,7 @@ class TestTheRealServices:
                 "inventory.product",
                 "cache.read",
                 "cache.write",
+                "gateway.payments.echo",
             }
 
     @staticmethod

@@ -34,6 +34,7 @@ def test_a_fleet_comes_up_in_an_empty_place_and_goes_without_a_trace(make_fleet:
         "url": fleet.url,
         "phase": "running",
         "supervisor": fleet.supervisor.pid,
+        "operation": None,
         "state": str(fleet.state),
         "logs": str(fleet.state / "logs"),
         "replicas": [
@@ -45,6 +46,7 @@ def test_a_fleet_comes_up_in_an_empty_place_and_goes_without_a_trace(make_fleet:
                 "in_flight": 0,
                 "queued": 0,
                 "check": status["replicas"][number]["check"],
+                "drained": None,
             }
             for number, name in enumerate(("app1", "app2"))
         ],

@@ -21,6 +21,7 @@ from app.control.board import AUDIT_LENGTH
 from app.control.obedience import POLL_S
 from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
+from app.lifecycle import Lifecycle
 from app.observability.background import in_background
 from app.resilience import Breaker, State
 from tests.conftest import free_port, listening, running, wait_until
@@ -83,6 +84,7 @@ class Replica:
     clock: Clock
     payments: Breaker
     reviews: Breaker
+    lifecycle: Lifecycle
     obedience: Obedience
 
 
@@ -93,8 +95,51 @@ def state(breaker: Breaker) -> State:
 def replica(name: str, board: ControlBoard) -> Replica:
     clock = Clock()
     payments, reviews = (Breaker(one, clock=clock) for one in ("payments", "reviews"))
-    obedience = Obedience(board, [payments, reviews], replica=name)
-    return Replica(name, board, clock, payments, reviews, obedience)
+    lifecycle = Lifecycle()
+    lifecycle.ready()
+    obedience = Obedience(board, [payments, reviews], lifecycle, replica=name)
+    return Replica(name, board, clock, payments, reviews, lifecycle, obedience)
+
+
+async def test_a_drained_replica_alone_says_not_ready_until_it_is_wanted_back(redis_url: str) -> None:
+    async with board_at(redis_url) as board:
+        one, other = replica("app1", board), replica("app2", board)
+        await board.drain("app1", by="vân", reason="đĩa hỏng")
+        for each in (one, other):
+            await each.obedience.ask()
+        assert (one.lifecycle.is_ready, other.lifecycle.is_ready) == (False, True)
+        assert (await board.standing()).drains["app1"].reason == "đĩa hỏng"
+
+        restarted = replica("app1", board)
+        await restarted.obedience.ask()
+        assert not restarted.lifecycle.is_ready
+
+        await board.undrain("app1", by="vân", reason="đã thay")
+        for each in (one, restarted):
+            await each.obedience.ask()
+        assert [each.lifecycle.word for each in (one, restarted)] == ["ready", "ready"]
+        assert [entry.state for entry in await board.history()] == ["SERVING", "DRAINED"]
+
+
+async def test_an_emptied_board_is_no_wish_to_be_back(redis_url: str) -> None:
+    async with board_at(redis_url) as board:
+        one = replica("app1", board)
+        await board.drain("app1", by="a", reason="b")
+        await one.obedience.ask()
+        with redis.Redis.from_url(redis_url) as client:
+            client.flushall()
+        await one.obedience.ask()
+    assert not one.lifecycle.is_ready
+
+
+async def test_what_nobody_of_ours_wrote_drains_nobody(redis_url: str) -> None:
+    async with board_at(redis_url) as board:
+        one = replica("app1", board)
+        with redis.Redis.from_url(redis_url) as client:
+            for stored in ("{", "[]", "7", '{"state": "GONE", "since_ms": 1, "by": "a", "reason": "b"}'):
+                client.hset("{chopho:control}:drains", "app1", stored)
+                await one.obedience.ask()
+    assert one.lifecycle.is_ready
 
 
 async def test_every_replica_obeys_and_the_board_shows_it(redis_url: str) -> None:

@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from app.control import ControlBoard, Obedience
 from app.fleet.record import FleetRecord, ProcessRecord
 from app.fleet.state import StateDirectory
+from app.lifecycle import Lifecycle
 from app.observability.background import in_background
 from app.observability.compartments import Compartment, Usage
 from app.observability.observability import Observability, ObservabilityConfig
@@ -45,7 +46,8 @@ async def replicas(redis_url: str) -> AsyncIterator[list[Breaker]]:
     board = ControlBoard(redis_url)
     breakers = [Breaker("payments"), Breaker("payments")]
     obeying = [
-        Obedience(board, [breaker], replica=f"app{number}") for number, breaker in enumerate(breakers, 1)
+        Obedience(board, [breaker], Lifecycle(), replica=f"app{number}")
+        for number, breaker in enumerate(breakers, 1)
     ]
     async with in_background(*(each.run() for each in obeying)):
         while len((await board.standing()).replicas) < 2:  # noqa: ASYNC110 -- a board tells nobody, so we look

@@ -73,6 +73,9 @@ def test_a_missing_required_setting_is_named(name: str) -> None:
         ("CHOPHO_PAYMENTS_URL", "127.0.0.1:9000", "wants an origin"),
         ("CHOPHO_PAYMENTS_POOL_SIZE", "0", "greater than"),
         ("CHOPHO_PAYMENTS_TIMEOUT", "0s", "greater than"),
+        ("CHOPHO_MAIL_URL", "sendmail://x", "wants smtp://"),
+        ("CHOPHO_MAIL_URL", "smtp://user:hunter2", "wants smtp://"),
+        ("CHOPHO_MAIL_FROM", "shop", "wants an address"),
     ],
 )
 def test_an_unusable_value_is_refused_in_one_line(name: str, value: str, wants: str) -> None:
@@ -85,6 +88,9 @@ def test_an_unusable_value_is_refused_in_one_line(name: str, value: str, wants: 
 def test_a_secret_is_never_repeated_in_the_message() -> None:
     with pytest.raises(SettingsError) as refused:
         read(Settings, GOOD | {"CHOPHO_SECRET_KEYS": "hunter2"})
+    assert "hunter2" not in str(refused.value)
+    with pytest.raises(SettingsError) as refused:
+        read(Settings, GOOD | {"CHOPHO_MAIL_URL": "smtp://user:hunter2"})
     assert "hunter2" not in str(refused.value)
     for name in ("DATABASE_URL", "SESSION_URL", "SESSION_ALSO_ACCEPT", "REDIS_URL", "CACHE_URL"):
         with pytest.raises(SettingsError) as refused:
@@ -100,6 +106,16 @@ def test_a_shop_without_an_acquirer_starts_and_one_with_it_needs_a_key() -> None
     settings = read(Settings, given | {"CHOPHO_IDENTITY_KEY": "/run/chopho/identity.key"})
     assert (settings.payments_url, settings.payments_pool_size) == ("http://127.0.0.1:9000", 10)
     assert settings.payments_timeout == timedelta(seconds=5)
+
+
+def test_a_shop_without_a_mail_server_starts_and_one_with_it_says_whom_mail_comes_from() -> None:
+    assert read(Settings, GOOD).mail_url is None
+    assert read(Settings, GOOD | {"CHOPHO_MAIL_URL": "console:"}).mail_from is None
+    given = GOOD | {"CHOPHO_MAIL_URL": "smtps://u:hunter2@mail.example"}
+    with pytest.raises(SettingsError, match=r"^CHOPHO_MAIL_FROM is not set; CHOPHO_MAIL_URL needs it"):
+        read(Settings, given)
+    settings = read(Settings, given | {"CHOPHO_MAIL_FROM": "Chợ Phố <shop@chopho.example>"})
+    assert settings.mail_from == "Chợ Phố <shop@chopho.example>"
 
 
 def test_a_misspelt_setting_is_refused_with_its_right_name() -> None:

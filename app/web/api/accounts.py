@@ -9,6 +9,7 @@ from starlette.responses import Response
 from app.shop.accounts import Account
 from app.web.api.answers import private
 from app.web.api.models import AccountOut, NewAccount
+from app.web.language import language
 from app.web.shopping import shop_of
 
 router = APIRouter(tags=["accounts"])
@@ -17,7 +18,9 @@ router = APIRouter(tags=["accounts"])
 @router.post("/accounts", status_code=201, response_model=AccountOut)
 async def register(request: Request, wanted: NewAccount) -> Response:
     """Open an account; it is not logged in by that."""
-    account = await shop_of(request).register(email=wanted.email, password=wanted.password, name=wanted.name)
+    account = await shop_of(request).register(
+        email=wanted.email, password=wanted.password, name=wanted.name, language=language()
+    )
     return private(as_json(account), 201)
 
 

@@ -13,6 +13,8 @@ from app.web.config import Network
 from app.web.edge.requests import header_values
 
 _VOUCHED: Final = "chopho.vouched"
+_PEER: Final = "chopho.peer"
+_MOST_HOPS: Final = 20
 _LONGEST: Final = 64
 """Characters of an IPv6 address with brackets, port and whatever else proxies write."""
 
@@ -20,6 +22,22 @@ _LONGEST: Final = 64
 def is_vouched(scope: Scope) -> bool:
     """Whether the request came straight from a trusted proxy, whose own headers may be believed."""
     return bool(scope.get(_VOUCHED, False))
+
+
+def forwarded_chain(scope: Scope) -> bytes:
+    """X-Forwarded-For for whom the request is passed on to: what a trusted proxy brought, and who brought it.
+
+    What nobody trusted brought is not passed on, nor what is left of anything that is no address.
+    """
+    peer: str = scope.get(_PEER) or (scope.get("client") or ("unknown",))[0]
+    forwarded = header_values(scope, b"x-forwarded-for") if is_vouched(scope) else []
+    hops = [peer]
+    for hop in reversed(b",".join(forwarded).split(b",")[-_MOST_HOPS:]):
+        said = _address(hop.decode("latin-1").strip())
+        if said is None:
+            break
+        hops.append(said)
+    return ", ".join(reversed(hops)).encode()
 
 
 class Proxies:
@@ -36,7 +54,7 @@ class Proxies:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its real client."""
         if scope["type"] == "http" and scope.get("client") is not None:
-            peer = scope["client"][0]
+            peer = scope[_PEER] = scope["client"][0]
             scope[_VOUCHED] = self._trusts(peer)
             if scope[_VOUCHED]:
                 forwarded = header_values(scope, b"x-forwarded-for")

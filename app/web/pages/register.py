@@ -9,6 +9,7 @@ from app.sessions import session_of
 from app.shop.accounts import PASSWORD_LEAST
 from app.shop.revocations import user_of
 from app.web.forms import Form
+from app.web.language import language
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, needed, page
 from app.web.redirects import own_path, see_other
@@ -31,7 +32,10 @@ async def show(request: Request, entry: Entry) -> Response:
 async def register(request: Request, form: Form) -> Response:
     """Open the account and let its owner in; the cart that was filled before stays."""
     account = await shop_of(request).register(
-        email=form.text("email"), password=form.text("password"), name=form.text("name")
+        email=form.text("email"),
+        password=form.text("password"),
+        name=form.text("name"),
+        language=language(),
     )
     await session_of(request).login(user_of(account.id))
     return see_other(own_path(form.text("next")) or "/")

@@ -16,13 +16,12 @@ from sqlalchemy.engine import make_url
 from app.fleet.postgres import PostgresServer
 from app.shop.accounts import Account, checked_registration
 from app.shop.orders import OrderRequest, Shipping
-from app.shop.vietnamese import collation_key
 from app.stores.accounts import SqlAccounts
-from app.stores.catalog import SqlCatalog, search_text
+from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.migrations import migrate
 from app.stores.orders import SqlOrders
-from app.stores.search import words_of
+from app.stores.search import findable
 from app.stores.tables import categories, products, variants
 
 Sell = Callable[..., Awaitable[None]]
@@ -115,10 +114,7 @@ def sell(database: Database) -> Sell:
                     description="",
                     category_id=category_id,
                     visible=visible,
-                    search=search_text(name=name, category=category, skus=[sku]),
-                    sort_key=collation_key(name),
-                    words=words_of(name=name, labels=[category, sku]),
-                    head_words=words_of(name=name, labels=[category, sku]),
+                    **findable(name=name, category=category, vendor="", tags=[], skus=[sku], description=""),
                 )
                 .returning(products.c.id)
             )

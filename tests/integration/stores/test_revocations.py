@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from app.sessions import SessionConfig, Sessions, StoreUnavailable
 from app.sessions.records import Draft, Ended, Record
-from app.shop.accounts import Account
+from app.shop.accounts import Account, mail_to
 from app.shop.revocations import EndSessions, user_of
 from app.stores.accounts import SqlAccounts
 from app.stores.database import Database
@@ -148,7 +148,8 @@ async def test_what_was_promised_with_a_password_is_kept_by_whoever_looks_next(
     account = await new_account()
     async with replica(server.url, revocations) as replay, replica(server.url, revocations) as fellow:
         stolen = await logged_in(replay, account)
-        assert await accounts.change_password(account.id, old="no hash", new="another") is not None
+        mail = mail_to(account, "password_changed")
+        assert await accounts.change_password(account.id, old="no hash", new="another", mail=mail) is not None
         await fellow.once()
         assert await lives(replay, stolen), "whoever changed it is still about to do it"
 
@@ -168,11 +169,17 @@ async def test_a_password_that_changed_meanwhile_is_not_changed_and_promises_not
     accounts: SqlAccounts, new_account: NewAccount, database_url: str
 ) -> None:
     account = await new_account()
-    changes = [accounts.change_password(account.id, old="no hash", new=f"hash {n}") for n in range(5)]
+    mail = mail_to(account, "password_changed")
+    changes = [
+        accounts.change_password(account.id, old="no hash", new=f"hash {n}", mail=mail) for n in range(5)
+    ]
     outcomes = await asyncio.gather(*changes)
     assert sum(outcome is not None for outcome in outcomes) == 1
     with psycopg.connect(database_url.replace("+psycopg", "")) as connection:
         assert connection.execute("SELECT count(*) FROM revocations").fetchone() == (1,)
+        assert connection.execute("SELECT kind, recipient FROM outbox").fetchall() == [
+            ("password_changed", account.email)
+        ]
 
 
 async def test_while_either_side_is_away_the_loop_waits_and_then_goes_on(

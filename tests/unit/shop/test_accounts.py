@@ -19,6 +19,7 @@ from app.shop.accounts import (
     email_key,
 )
 from app.shop.errors import BadCredentials, EmailTaken, Invalid, TooManyAttempts, Unavailable
+from app.shop.mail import Message
 
 PASSWORD = "mật khẩu dài"
 
@@ -28,12 +29,19 @@ class HeapAccounts:
     """Accounts in the heap."""
 
     kept: dict[str, tuple[Account, str]] = field(default_factory=dict)
+    mail: list[Message | None] = field(default_factory=list)
 
     async def add(
-        self, registration: Registration, *, password_hash: str, role: Role = "customer"
+        self,
+        registration: Registration,
+        *,
+        password_hash: str,
+        role: Role = "customer",
+        mail: Message | None = None,
     ) -> Account:
         if registration.email_key in self.kept:
             raise EmailTaken
+        self.mail.append(mail)
         account = Account(
             id=str(len(self.kept)),
             email=registration.email,
@@ -50,7 +58,8 @@ class HeapAccounts:
     async def credentials(self, email_key: str) -> tuple[Account, str] | None:
         return self.kept.get(email_key)
 
-    async def change_password(self, account_id: str, *, old: str, new: str) -> int | None:
+    async def change_password(self, account_id: str, *, old: str, new: str, mail: Message) -> int | None:
+        self.mail.append(mail)
         await self.rehash(account_id, old=old, new=new)
         return 1
 
@@ -264,3 +273,13 @@ async def test_an_email_registers_once(
     with pytest.raises(EmailTaken):
         await register(email="ÁNH@chopho.example", password=PASSWORD, name="Ánh")
     assert log_in.accounts is accounts
+
+
+async def test_whoever_registers_is_written_to_in_their_language(
+    accounts: HeapAccounts, passwords: PlainPasswords
+) -> None:
+    register = Register(accounts=accounts, passwords=passwords)
+    await register(email="Ánh@ChoPho.example", password=PASSWORD, name="Ánh", language="en")
+    assert accounts.mail == [
+        Message(kind="welcome", recipient="Ánh@chopho.example", language="en", fields={"name": "Ánh"})
+    ]

@@ -1,0 +1,145 @@
+"""What an operator has a running fleet do: drain, ready, restart, scale, reload; one order at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import singledispatchmethod
+from typing import Final
+
+from app.fleet.book import Book
+from app.fleet.errors import FleetError, NoSuchReplica
+from app.fleet.events import Drained, Progress, Report
+from app.fleet.orders import Drain, Ready, Reload, Request, Restart, Scale
+from app.fleet.record import DrainRecord
+from app.fleet.replicas import Replicas
+from app.fleet.rotation import Rotation
+from app.fleet.runtime import SLOTS
+from app.fleet.together import together
+from app.fleet.wishes import Wishes
+
+# Checks pass within 2 s; a busy machine may take longer.
+INTO_ROTATION: Final = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """What orders are carried out with.
+
+    `find_port` gives a new replica its port, `reload` has HAProxy read its configuration again, `grace` is how
+    long requests may take to finish.
+    """
+
+    replicas: Replicas
+    rotation: Rotation
+    wishes: Wishes
+    book: Book
+    report: Report
+    find_port: Callable[[str], int]
+    reload: Callable[[], Awaitable[None]]
+    grace: timedelta
+
+
+class Operations:
+    """Carries orders out; raises `FleetError` for what cannot be, `Busy` while it carries out another."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+
+    async def carry_out(self, request: Request) -> None:
+        """The order, to its end."""
+        with self._means.book.operation(str(request.order), request.by):
+            self._tell("begun by " + request.by, of=str(request.order))
+            await self._do(request.order, request.by)
+
+    @singledispatchmethod
+    async def _do(self, order: object, by: str) -> None:
+        raise TypeError(f"nobody carries out {order!r} of {by}")
+
+    @_do.register
+    async def _drain(self, order: Drain, by: str) -> None:
+        self._known(order.name)
+        reason = order.reason or "no reason given"
+        self._means.book.note_drained(order.name, DrainRecord(by=by, reason=reason, at=datetime.now(UTC)))
+        await self._means.wishes.drain(order.name, by=by, reason=reason)
+        idle = await self._means.rotation.drain(order.name, within=self._means.grace)
+        self._means.report(Drained(order.name, idle=idle))
+
+    @_do.register
+    async def _ready(self, order: Ready, by: str) -> None:
+        self._known(order.name)
+        await self._means.wishes.undrain(order.name, by=by, reason="ready")
+        self._means.book.note_drained(order.name, None)
+        await self._means.rotation.join(order.name, self._means.book.record.ports[order.name])
+        await self._all_up([order.name])
+
+    @_do.register
+    async def _restart(self, order: Restart, _: str) -> None:
+        """Should so many at a time leave nobody in rotation, another replica stands in meanwhile."""
+        names = self._means.replicas.names
+        serving = [name for name in names if name not in self._means.book.record.drained]
+        stand_in = self._free_names()[:1] if len(serving) <= order.max_unavailable else []
+        await self._bring_up(stand_in)
+        done = 0
+        for batch in _batches(names, order.max_unavailable):
+            await together(*(self._means.replicas.replace(name) for name in batch))
+            await self._all_up([name for name in batch if name in serving])
+            done += len(batch)
+            self._tell(f"{done} of {len(names)} replicas", of=str(order))
+        await together(*(self._retire(name) for name in stand_in))
+
+    @_do.register
+    async def _scale(self, order: Scale, _: str) -> None:
+        names = self._means.replicas.names
+        await self._bring_up(self._free_names()[: max(0, order.replicas - len(names))])
+        await together(*(self._retire(name) for name in names[order.replicas :]))
+        self._tell(f"{len(self._means.replicas.names)} replicas", of=str(order))
+
+    @_do.register
+    async def _reload(self, order: Reload, _: str) -> None:
+        await self._means.reload()
+        drained = self._means.book.record.drained
+        await self._all_up([name for name in self._means.replicas.names if name not in drained])
+        self._tell("a new worker serves", of=str(order))
+
+    # -- steps ---------------------------------------------------------------------------------------------
+
+    async def _bring_up(self, names: Sequence[str]) -> None:
+        """New replicas, all of them in rotation or none of them there."""
+        for name in names:
+            self._means.book.note_port(name, self._means.find_port(name))
+        try:
+            await together(*(self._means.replicas.bring_up(name) for name in names))
+            await self._all_up(names)
+        except FleetError:
+            await together(*(self._retire(name) for name in names if name in self._means.replicas.names))
+            raise
+
+    async def _retire(self, name: str) -> None:
+        await self._means.replicas.retire(name)
+        await self._means.rotation.forget(name)
+        if name in self._means.book.record.drained:
+            # Whoever gets the name next was never drained.
+            await self._means.wishes.undrain(name, by="scale", reason="the replica is gone")
+            self._means.book.note_drained(name, None)
+
+    async def _all_up(self, names: Sequence[str]) -> None:
+        await self._means.rotation.all_up(names, self._means.report, within=INTO_ROTATION)
+
+    def _free_names(self) -> list[str]:
+        taken = set(self._means.replicas.names)
+        return [name for name in (f"app{number}" for number in range(1, SLOTS + 1)) if name not in taken]
+
+    def _known(self, name: str) -> None:
+        names = self._means.replicas.names
+        if name not in names:
+            raise NoSuchReplica(f"the fleet has no replica {name!r}; there are: {', '.join(names)}")
+
+    def _tell(self, progress: str, *, of: str) -> None:
+        self._means.book.note_progress(progress)
+        self._means.report(Progress(of, progress))
+
+
+def _batches(names: Sequence[str], size: int) -> Sequence[Sequence[str]]:
+    return [names[start : start + size] for start in range(0, len(names), size)]

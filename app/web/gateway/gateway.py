@@ -1,0 +1,107 @@
+"""The gateway as an ASGI application: one request in, at most one request out, one answer back."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections.abc import Iterable
+from typing import Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from app.clients.http import HttpError
+from app.resilience import DeadlineExceeded, Refused
+from app.sessions import session_of
+from app.shop.errors import NotFound
+from app.web.answers import refuse
+from app.web.errors import MethodRefused, ServiceBusy, ServiceError, ServiceFailed, ServiceSilent
+from app.web.gateway.call import ServiceCall
+from app.web.gateway.paths import PREFIX, encoded, segments_of
+from app.web.gateway.relay import Relay
+from app.web.gateway.request_head import RequestHeads
+from app.web.gateway.table import Endpoint
+from app.web.gateway.upstream import Upstream
+from app.web.origins import Origin
+from app.web.visitors import account_id_of
+
+PATH: Final = PREFIX + "{path:path}"
+
+_log = logging.getLogger(__name__)
+
+
+class Gateway:
+    """Forwards to `upstreams` what the table lets pass. Built without I/O; `draining` ends event streams."""
+
+    def __init__(self, upstreams: Iterable[Upstream], *, origin: Origin, draining: asyncio.Event) -> None:
+        self.upstreams = {upstream.name: upstream for upstream in upstreams}
+        self._draining = draining
+        self._heads = {
+            name: RequestHeads(authority=upstream.connections.authority, origin=origin)
+            for name, upstream in self.upstreams.items()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; what it refuses, the web answers."""
+        name, *rest = segments_of(scope["raw_path"])
+        upstream, endpoint = self._destination(name, rest)
+        if scope["method"] not in endpoint.methods:
+            await refuse(scope, receive, send, MethodRefused(endpoint.methods))
+            return
+        call = ServiceCall(
+            upstream,
+            endpoint,
+            self._heads[name],
+            path=encoded(rest),
+            token=await _token(upstream, endpoint, scope),
+        )
+        relay = Relay(
+            send,
+            draining=self._draining,
+            idle_timeout_s=upstream.idle_timeout_s,
+            is_private=endpoint.tells_caller,
+        )
+        await self._forward(call, relay, scope, receive)
+
+    def close(self) -> None:
+        """Close every connection."""
+        for upstream in self.upstreams.values():
+            upstream.connections.close()
+
+    def _destination(self, name: str, rest: list[str]) -> tuple[Upstream, Endpoint]:
+        upstream = self.upstreams.get(name)
+        endpoint = None if upstream is None else upstream.endpoint(rest)
+        if upstream is None or endpoint is None:
+            raise NotFound("service")
+        return upstream, endpoint
+
+    async def _forward(self, call: ServiceCall, relay: Relay, scope: Scope, receive: Receive) -> None:
+        """The answer that has begun is left unfinished where it was cut, and the server closes the connection."""
+        try:
+            await call.made(scope, receive, relay)
+        except (Refused, DeadlineExceeded, HttpError) as failed:
+            _log.warning("%s: %s", call.name, failed)
+            if not relay.has_started:
+                raise _as_told(call.upstream.name, failed) from failed
+        except ClientDisconnect:
+            if not relay.has_started:
+                raise
+
+
+async def _token(upstream: Upstream, endpoint: Endpoint, scope: Scope) -> str | None:
+    """The token of whoever is logged in; None: the service takes the call for anonymous."""
+    if not endpoint.tells_caller or upstream.token is None:
+        return None
+    account_id = await account_id_of(session_of(Request(scope)))
+    return None if account_id is None else upstream.token(account_id)
+
+
+def _as_told(service: str, failed: Refused | DeadlineExceeded | HttpError) -> ServiceError:
+    match failed:
+        case Refused(retry_after_s=retry_after_s):
+            return ServiceBusy(service, retry_after_s=math.ceil(retry_after_s))
+        case DeadlineExceeded():
+            return ServiceSilent(service)
+        case _:
+            return ServiceFailed(service)

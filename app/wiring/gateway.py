@@ -1,0 +1,36 @@
+"""The gateway to the services that the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.lifecycle import Lifecycle
+from app.resilience import Listener
+from app.settings import Settings
+from app.web.gateway import Gateway, Upstream, UpstreamConfig, table
+from app.web.gateway.tokens import Tokens
+from app.web.origins import Origin
+from app.wiring.downstream import issuer_of
+
+
+def gateway_of(settings: Settings, lifecycle: Lifecycle, *, listeners: Sequence[Listener]) -> Gateway:
+    """Built without I/O; services without a URL or without anything for the public are not in it."""
+    origin = Origin.parse(settings.public_url)
+    if origin is None:
+        raise ValueError(f"CHOPHO_PUBLIC_URL is {settings.public_url!r}, which is no origin")
+    key = settings.identity_key
+    issuer = None if key is None else issuer_of(key)
+    endpoints = table(with_echo=settings.gateway_echo)
+    urls = {"payments": settings.payments_url}
+    upstreams = [
+        Upstream(
+            name,
+            endpoints[name],
+            UpstreamConfig(url=url, pool_size=settings.gateway_pool_size, timeout=settings.gateway_timeout),
+            token=None if issuer is None else Tokens(issuer, audience=name).of,
+            listeners=listeners,
+        )
+        for name, url in urls.items()
+        if url is not None and endpoints[name]
+    ]
+    return Gateway(upstreams, origin=origin, draining=lifecycle.draining)

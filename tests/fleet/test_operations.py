@@ -1,0 +1,257 @@
+"""Drain, ready, rolling restart, scale and reload, each while shoppers keep coming."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.fleet.errors import FleetError
+from app.fleet.hotline import SOCKET, ask
+from app.fleet.orders import Drain, Order, Ready, Reload, Request, Restart, Scale
+from app.fleet.state import StateDirectory
+from tests.conftest import wait_until
+from tests.fleet.conftest import ROOT, MakeFleet, StubFleet, as_json, chopho, is_running
+from tests.fleet.load import Load
+
+pytestmark = pytest.mark.fleet
+
+
+def ordered(fleet: StubFleet, *words: str) -> subprocess.CompletedProcess[str]:
+    """As an operator types it."""
+    return chopho(*words, "--state", str(fleet.state))
+
+
+def done(fleet: StubFleet, order: Order) -> str:
+    """What the supervisor says while it carries that out."""
+    said: list[str] = []
+    socket = StateDirectory(fleet.state).socket(SOCKET)
+    asyncio.run(ask(socket, Request(by="test", order=order), said.append))
+    return "\n".join(said)
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubFleet]:
+    """A fleet that repeats nothing: what an operation costs is seen."""
+    fleet = StubFleet(tmp_path_factory.mktemp("operations") / "state")
+    try:
+        fleet.open(LB_RETRIES="0")
+        yield fleet
+    finally:
+        fleet.end()
+
+
+def test_a_drained_replica_finishes_what_it_has_and_stays_out_over_its_restart(
+    whole_fleet: StubFleet,
+) -> None:
+    answered: list[int] = []
+    slow = threading.Thread(
+        target=lambda: answered.append(httpx.post(f"{whole_fleet.url}/slow?s=1.5", timeout=30).status_code)
+    )
+    with Load(whole_fleet.url, per_second=100) as load:
+        load.wait_for_more(20)
+        slow.start()
+        drained = ordered(whole_fleet, "drain", "app1", "--reason", "thay đĩa")
+        assert (drained.returncode, drained.stderr) == (0, "")
+        assert "app1 is out of rotation and idle" in drained.stdout
+        before = whole_fleet.servers()["app1"].requests_total
+        load.wait_for_more(50)
+        assert whole_fleet.servers()["app1"].requests_total == before
+
+        killed = whole_fleet.pid("app1")
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: "app1 is up after" in whole_fleet.said.rpartition("was killed")[2], what="app1")
+        load.wait_for_more(50)
+        assert whole_fleet.servers()["app1"].requests_total == before
+        status = ordered(whole_fleet, "status").stdout
+        assert "app1 is kept out since" in status
+        assert "thay đĩa" in status
+
+        done(whole_fleet, Ready(name="app1"))
+        wait_until(lambda: whole_fleet.servers()["app1"].requests_total > before, what="requests for app1")
+        load.wait_for_more(20)
+    slow.join()
+    assert (answered, load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([200], [], 0, {200})
+
+
+def test_a_rolling_restart_replaces_every_replica_and_no_shopper_notices(whole_fleet: StubFleet) -> None:
+    before = {name: whole_fleet.pid(name) for name in ("app1", "app2")}
+    with Load(whole_fleet.url, per_second=150, clients=20) as load:
+        load.wait_for_more(50)
+        assert "2 of 2 replicas" in done(whole_fleet, Restart())
+        load.wait_for_more(50)
+    assert all(whole_fleet.pid(name) != pid for name, pid in before.items())
+    assert set(whole_fleet.states().values()) == {"UP"}
+    assert (load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([], 0, {200})
+
+
+def test_scaling_up_and_down_costs_no_request(whole_fleet: StubFleet) -> None:
+    with Load(whole_fleet.url, per_second=150, clients=20) as load:
+        load.wait_for_more(20)
+        done(whole_fleet, Scale(replicas=4))
+        assert whole_fleet.states() == dict.fromkeys(("app1", "app2", "app3", "app4"), "UP")
+        load.wait_for_more(50)
+        done(whole_fleet, Drain(name="app4"))
+        done(whole_fleet, Scale(replicas=2))
+        assert whole_fleet.states() == dict.fromkeys(("app1", "app2"), "UP")
+        load.wait_for_more(20)
+    assert (load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([], 0, {200})
+    assert [slot.requests_running for slot in whole_fleet.servers().values()] == [0, 0]
+
+
+def test_a_reload_of_haproxy_closes_no_connection_and_loses_no_slot(whole_fleet: StubFleet) -> None:
+    master = whole_fleet.pid("haproxy")
+    with Load(whole_fleet.url, per_second=150, clients=20) as load:
+        load.wait_for_more(50)
+        for _ in range(3):
+            assert "a new worker serves" in done(whole_fleet, Reload())
+            load.wait_for_more(50)
+    assert whole_fleet.pid("haproxy") == master
+    assert set(whole_fleet.states().values()) == {"UP"}
+    assert (load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([], 0, {200})
+
+
+def test_a_reload_keeps_a_drained_replica_out(whole_fleet: StubFleet) -> None:
+    done(whole_fleet, Drain(name="app2"))
+    done(whole_fleet, Reload())
+    assert whole_fleet.states() == {"app1": "UP", "app2": "DRAIN"}
+    assert {httpx.get(whole_fleet.url).headers["x-served-by"] for _ in range(6)} == {"app1"}
+    done(whole_fleet, Ready(name="app2"))
+
+
+def test_a_restart_goes_on_when_its_command_is_killed_and_a_second_operator_is_told_to_wait(
+    whole_fleet: StubFleet,
+) -> None:
+    before = {name: whole_fleet.pid(name) for name in ("app1", "app2")}
+    words = [sys.executable, "-m", "app", "restart", "--rolling", "--state", str(whole_fleet.state)]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL) as command:
+        wait_until(lambda: _operation(whole_fleet) == "rolling restart", what="the restart")
+        command.kill()
+    refused = ordered(whole_fleet, "scale", "3")
+    assert (refused.returncode, refused.stderr.count("\n")) == (11, 1)
+    assert "rolling restart" in refused.stderr
+    wait_until(lambda: _operation(whole_fleet) is None, within_s=90, what="the end of the restart")
+    assert all(whole_fleet.pid(name) != pid for name, pid in before.items())
+    assert whole_fleet.states() == {"app1": "UP", "app2": "UP"}
+
+
+def test_an_unknown_replica_is_one_line_with_those_there_are(whole_fleet: StubFleet) -> None:
+    refused = ordered(whole_fleet, "ready", "app9")
+    assert (refused.returncode, refused.stderr.count("\n")) == (12, 1)
+    assert "there are: app1, app2" in refused.stderr
+
+
+def test_machines_get_one_object(whole_fleet: StubFleet) -> None:
+    ended = as_json(ordered(whole_fleet, "scale", "2", "--json").stdout)
+    assert (ended["ok"], ended["error"]) == (True, None)
+    refused = ordered(whole_fleet, "drain", "app9", "--json")
+    assert refused.returncode == 12
+    assert "no replica 'app9'" in as_json(refused.stdout)["error"]
+
+
+async def test_the_supervisor_says_what_it_does_not_understand(whole_fleet: StubFleet) -> None:
+    reader, writer = await asyncio.open_unix_connection(whole_fleet.state / SOCKET)
+    writer.write(b'{"by": "me", "order": {"order": "explode"}}\n')
+    ended = json.loads(await reader.readline())
+    assert "does not understand" in ended["error"]
+    writer.close()
+    await writer.wait_closed()
+
+
+def test_through_haproxys_socket_a_fleet_of_others_is_drained_and_restarted(
+    whole_fleet: StubFleet, tmp_path: Path
+) -> None:
+    """As when systemd has started the replicas: no state directory, only the socket."""
+    record = whole_fleet.record()
+    assert record is not None
+    at = ("--socket", record.haproxy_socket, "--redis", str(record.redis_url))
+    with Load(whole_fleet.url) as load:
+        restarted = chopho("restart", "--rolling", "--with", f"touch {tmp_path}/{{name}}", *at)
+        assert restarted.returncode == 0, restarted.stderr
+        stopped = chopho("restart", "--rolling", "--with", "false {name}", *at)
+        assert (stopped.returncode, whole_fleet.states()) == (7, {"app1": "DRAIN", "app2": "UP"})
+        assert chopho("ready", "app1", *at).returncode == 0
+    assert (load.tally.failed, set(load.tally.statuses)) == ([], {200})
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["app1", "app2"]
+
+
+def test_a_restart_stops_at_the_first_replica_that_does_not_come_back(make_fleet: MakeFleet) -> None:
+    fleet = make_fleet()
+    broken = fleet.state / "broken"
+    code = (
+        f"import pathlib, runpy, sys\nif pathlib.Path({str(broken)!r}).exists(): sys.exit('new code is broken')\n"
+        "runpy.run_module('tests.apps.shop_stub', run_name='__main__')"
+    )
+    fleet.open("--replica", sys.executable, "-c", code)
+    second = fleet.pid("app2")
+    broken.touch()
+    with Load(fleet.url) as load:
+        stopped = ordered(fleet, "restart", "--rolling")
+    assert (stopped.returncode, stopped.stderr.count("\n")) == (7, 1)
+    assert "new code is broken" in stopped.stderr
+    assert fleet.pid("app2") == second
+    assert (load.tally.failed, set(load.tally.statuses)) == ([], {200})
+    broken.unlink()
+    wait_until(lambda: set(fleet.states().values()) == {"UP"}, within_s=60, what="app1 by itself")
+
+
+def test_a_fleet_of_one_gets_a_stand_in_and_without_a_supervisor_an_order_says_so(
+    make_fleet: MakeFleet,
+) -> None:
+    fleet = make_fleet()
+    fleet.open("--replicas", "1", LB_RETRIES="0")
+    before = fleet.pid("app1")
+    with Load(fleet.url, per_second=100) as load:
+        load.wait_for_more(20)
+        done(fleet, Restart())
+        load.wait_for_more(20)
+    assert (load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([], 0, {200})
+    assert fleet.pid("app1") != before
+    assert fleet.states() == {"app1": "UP"}
+
+    os.kill(fleet.supervisor.pid, signal.SIGKILL)
+    fleet.supervisor.wait()
+    refused = ordered(fleet, "scale", "2")
+    assert (refused.returncode, refused.stderr.count("\n")) == (13, 1)
+    assert "chopho up" in refused.stderr
+
+
+async def test_an_order_is_called_off_when_the_fleet_goes_down(make_fleet: MakeFleet) -> None:
+    fleet = make_fleet()
+    await asyncio.to_thread(fleet.open)
+    socket = StateDirectory(fleet.state).socket(SOCKET)
+    request = Request(by="me", order=Restart())
+    asking = asyncio.create_task(ask(socket, request, lambda _: None))
+    await asyncio.to_thread(wait_until, lambda: _operation(fleet) is not None)
+    fleet.supervisor.terminate()
+    with pytest.raises(FleetError, match=r"called off|went away"):
+        await asking
+    assert await asyncio.to_thread(fleet.supervisor.wait, 60) == 0
+    assert not any(is_running(pid) for pid in fleet.pids())
+
+
+def _operation(fleet: StubFleet) -> str | None:
+    record = fleet.record()
+    return record.operation.what if record is not None and record.operation is not None else None
+
+
+def test_a_drained_slot_whose_checks_fail_is_joined_again(whole_fleet: StubFleet) -> None:
+    """HAProxy calls it DOWN, as if it were only down: a slow start would then leave it out for ever."""
+    asyncio.run(whole_fleet.runtime.drain("app1"))
+    stopped = whole_fleet.pid("app1")
+    os.kill(stopped, signal.SIGSTOP)
+    try:
+        wait_until(lambda: whole_fleet.states()["app1"] == "DOWN", what="failing checks")
+    finally:
+        os.kill(stopped, signal.SIGCONT)
+    done(whole_fleet, Ready(name="app1"))
+    assert whole_fleet.states()["app1"] == "UP"

@@ -68,4 +68,5 @@ def web_config(settings: Settings) -> WebConfig:
         public_url=settings.public_url,
         replica_name=settings.replica_name or "unnamed",
         trusted_proxies=settings.trusted_proxies,
+        webhook_secrets=settings.payments_webhook_secrets,
     )

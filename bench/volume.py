@@ -14,7 +14,7 @@ from datetime import date
 import psycopg
 from sqlalchemy import text
 
-from app.shop.orders import OrderRequest, Shipping
+from app.shop.orders import OrderQuery, OrderRequest, Shipping
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.imports import patient
@@ -38,7 +38,7 @@ class Shop:
 
     async def list(self) -> None:
         """The first page of somebody's orders."""
-        await self.orders.page(self.account_id, page=1, page_size=20)
+        await self.orders.page(self.account_id, OrderQuery(page=1, page_size=20))
 
     async def checkout(self) -> None:
         """An order of three things."""

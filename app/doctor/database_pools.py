@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Final
 
-import psycopg
-from sqlalchemy.engine import make_url
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool
 
 from app.doctor.finding import Check, Fault, Severity
 from app.doctor.subject import Silent, Subject
 from app.wiring import connections_of
+
+_ALLOWED: Final = text(
+    "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"
+)
 
 
 async def _look(subject: Subject) -> Sequence[Fault]:
@@ -31,16 +37,16 @@ async def _look(subject: Subject) -> Sequence[Fault]:
 
 def allowed_connections(url: str) -> int:
     """Connections that are not kept for administrators; raises `Silent`."""
-    plain = make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    engine = create_engine(
+        url, poolclass=NullPool, connect_args={"connect_timeout": 3}, use_native_hstore=False
+    )
     try:
-        with psycopg.connect(plain, connect_timeout=3) as connection:
-            row = connection.execute(
-                "SELECT current_setting('max_connections')::int"
-                " - current_setting('superuser_reserved_connections')::int"
-            ).fetchone()
-    except psycopg.OperationalError as away:
+        with engine.connect() as connection:
+            return int(connection.scalar(_ALLOWED) or 0)
+    except OperationalError as away:
         raise Silent("the database does not answer") from away
-    return int(row[0]) if row else 0
+    finally:
+        engine.dispose()
 
 
 DATABASE_POOLS = Check(

@@ -31,15 +31,19 @@ class PostgresServer:
         """Make the cluster once; raises `FleetError` with the server's own words."""
         if (self.data / "PG_VERSION").exists():
             return
-        self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if os.geteuid() == 0:
-            nobody = _nobody()
-            os.chown(self.data, nobody.pw_uid, nobody.pw_gid)
+        self.make_data()
         with tempfile.NamedTemporaryFile("w") as password:
             password.write(self.password)
             password.flush()
             os.fchmod(password.fileno(), 0o644 if os.geteuid() == 0 else 0o600)
             self._initdb(password.name)
+
+    def make_data(self) -> None:
+        """An empty folder that the server's user may fill."""
+        self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if os.geteuid() == 0:
+            nobody = _nobody()
+            os.chown(self.data, nobody.pw_uid, nobody.pw_gid)
 
     def _initdb(self, password_file: str) -> None:
         command = [
@@ -48,7 +52,7 @@ class PostgresServer:
             # An empty cluster is quickly made again; waiting for the disk takes longer than all the rest.
             *("--no-sync", "--no-instructions"),
         ]
-        made = subprocess.run(self._as_server(command), capture_output=True, text=True, check=False)  # noqa: S603 -- our own words
+        made = subprocess.run(self.as_server(command), capture_output=True, text=True, check=False)  # noqa: S603 -- our own words
         if made.returncode != 0:
             raise FleetError(f"PostgreSQL could not make its cluster in {self.data}: {made.stderr.strip()}")
 
@@ -61,9 +65,9 @@ class PostgresServer:
             "max_connections": "300",
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        return self._as_server(["postgres", "-D", str(self.data), *options, *more])
+        return self.as_server(["postgres", "-D", str(self.data), *options, *more])
 
-    def _as_server(self, command: Sequence[str]) -> list[str]:
+    def as_server(self, command: Sequence[str]) -> list[str]:
         """The command as a user that PostgreSQL accepts: it refuses to run as root."""
         words = [str(self.programs / command[0]), *command[1:]]
         if os.geteuid() != 0:

@@ -33,6 +33,7 @@ _SECRET: Final = frozenset(
     {
         "secret_keys",
         "webhook_secrets",
+        "payments_webhook_secrets",
         "faults_token",
         "database_url",
         "redis_url",

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Final
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
 from app.clients.mail.config import mail_url, sender_of
 
@@ -85,6 +87,25 @@ def _origin(given: str) -> str:
     return given.rstrip("/")
 
 
+def _hosts(given: str) -> str:
+    """The URL with its hosts as SQLAlchemy takes several of them: to whichever of them can be written to."""
+    parts = urlsplit(given)
+    login, at, addresses = parts.netloc.rpartition("@")
+    hosts = addresses.split(",")
+    if len(hosts) > 1:
+        if not all(hosts):
+            raise ValueError("wants hosts such as one:5432,two:5432, none of them empty")
+        query = "&".join([*(f"host={host}" for host in hosts), *([parts.query] if parts.query else [])])
+        parts = parts._replace(netloc=login + at, query=query)
+    try:
+        url = make_url(urlunsplit(parts))
+    except (ArgumentError, ValueError) as unusable:
+        raise ValueError("wants postgresql+psycopg://user:password@host:port/name") from unusable
+    if isinstance(url.query.get("host"), tuple) and "target_session_attrs" not in url.query:
+        url = url.update_query_dict({"target_session_attrs": "read-write"})
+    return url.render_as_string(hide_password=False)
+
+
 def _scheme(*allowed: str) -> Callable[[str], str]:
     def checked(given: str) -> str:
         if given.partition("://")[0] not in allowed or "://" not in given:
@@ -104,7 +125,7 @@ Keys = Annotated[tuple[str, ...], BeforeValidator(_keys)]
 Networks = Annotated[tuple[Network, ...], BeforeValidator(_networks)]
 Pairs = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_named)]
 Origin = Annotated[str, AfterValidator(_origin)]
-DatabaseUrl = Annotated[str, AfterValidator(_scheme("postgresql+psycopg"))]
+DatabaseUrl = Annotated[str, AfterValidator(_scheme("postgresql+psycopg")), AfterValidator(_hosts)]
 RedisUrl = Annotated[str, AfterValidator(_scheme("redis", "rediss"))]
 SessionUrl = Annotated[str, AfterValidator(_scheme(*sorted(_SESSION_SCHEMES)))]
 MailUrl = Annotated[str, AfterValidator(mail_url)]

@@ -29,7 +29,9 @@ from app.settings.watched import WatchedProcess
 class Settings(WatchedProcess, DownstreamSettings):
     """What one replica of the shop needs to know."""
 
-    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    database_url: DatabaseUrl = Field(
+        description="The shop's PostgreSQL; several hosts as `one:5432,two:5432`: the one that can be written to."
+    )
     database_pool_size: int = Field(10, ge=1, le=500, description="Connections of one replica.")
     session_url: SessionUrl = Field(
         description="The one switch of the session backend. `jwt+…?key_files=new.pem,old.pub` signs with keys from files."
@@ -94,6 +96,27 @@ class Settings(WatchedProcess, DownstreamSettings):
     payments_timeout: Duration = Field(
         timedelta(seconds=5), gt=timedelta(0), description="How long one call to the acquirer may take."
     )
+    payments_webhook_secrets: Keys = Field(
+        (), description="What the acquirer signs its calls with, comma-separated; all verify."
+    )
+    payment_wait: Duration = Field(
+        timedelta(minutes=15),
+        ge=timedelta(minutes=1),
+        le=timedelta(days=1),
+        description="How long stock stays reserved for a shopper who is at their bank.",
+    )
+    checkout_lease: Duration = Field(
+        timedelta(seconds=20),
+        ge=timedelta(seconds=1),
+        le=timedelta(minutes=10),
+        description="A checkout that has not ended after this is finished or undone by any replica.",
+    )
+    recovery_interval: Duration = Field(
+        timedelta(seconds=2),
+        ge=timedelta(milliseconds=100),
+        le=timedelta(minutes=10),
+        description="How often a replica looks for checkouts and payments that were broken off.",
+    )
     identity_key: Path | None = Field(
         None,
         description="File of the private key that signs internal tokens; needed to call any service.",
@@ -141,7 +164,9 @@ class Settings(WatchedProcess, DownstreamSettings):
 class MigrationSettings(Environment):
     """What bringing the database up to date needs to know."""
 
-    database_url: DatabaseUrl = Field(description="The shop's PostgreSQL; several hosts allowed.")
+    database_url: DatabaseUrl = Field(
+        description="The shop's PostgreSQL; several hosts as `one:5432,two:5432`: the one that can be written to."
+    )
     public_url: Origin | None = Field(
         None, description="The shop's origin; sample data is for a shop on this machine alone."
     )

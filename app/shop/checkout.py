@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final, Self
 
 from app.shop.cart import Cart, CartLines, PriceList
 from app.shop.errors import (
@@ -20,87 +22,124 @@ from app.shop.errors import (
     Unavailable,
 )
 from app.shop.money import MOST
-from app.shop.orders import Order, OrderRequest, Orders, Shipping
+from app.shop.orders import COD, Order, OrderRequest, Orders, Shipping
+from app.shop.settlement import Settlement
 from app.shop.text import clean
 
 KEY_MOST: Final = 200
 """Characters of an idempotency key; a UUID has 36."""
 
-PAYMENTS: Final = frozenset({"cod"})
-"""Accepted means of payment; ``cod`` is payment on delivery."""
+_LEASES: Final = 6
+"""So many of them a reservation outlives a crash while the acquirer cannot be asked."""
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
+"""What an acquirer may call a card."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purchase:
+    """What a shopper sends to buy their cart: `payment` is ``cod`` or the acquirer's token of a card."""
+
+    account_id: str
+    key: str
+    shipping: Shipping
+    payment: str
+    expected_total: int
+
+    def checked(self) -> Self:
+        """The same as it will be kept; raises `Invalid`, `PaymentRefused`."""
+        if not _TOKEN.fullmatch(self.payment):
+            raise PaymentRefused("this is no means of payment")
+        if not 0 <= self.expected_total <= MOST:
+            raise Invalid("expected_total", "is not an amount of the shop", code="total_invalid")
+        return replace(self, key=checked_key(self.key), shipping=checked_shipping(self.shipping))
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of all that was told."""
+        told: Mapping[str, object] = {
+            "shipping": [self.shipping.name, self.shipping.phone, self.shipping.address],
+            "payment": self.payment,
+            "expected_total": self.expected_total,
+        }
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceOrder:
     """Turn the shopper's cart into an order, then take exactly what was ordered out of the cart.
 
-    The order is committed before the cart loses it, and the cart loses it once per cart id: whatever
-    happens in between leaves a cart whose id is known to be ordered, and the next try mends it.
+    Stock and order are committed first, then the bank is asked, then the order is confirmed; see
+    `app.shop.settlement` for what becomes of an order that is broken off. The cart loses what was ordered
+    after that, once per cart id: whatever happens in between leaves a cart whose id is known to be ordered,
+    and the next try mends it. `settlement` is None in a shop that takes payment on delivery alone; for `lease`
+    nobody else looks after an order that is being placed.
     """
 
     orders: Orders
     offers: PriceList
+    settlement: Settlement | None = None
+    lease: timedelta = timedelta(seconds=20)
 
-    async def __call__(
-        self, cart: Cart, *, account_id: str, key: str, shipping: Shipping, payment: str, expected_total: int
-    ) -> Order:
-        """The order, new or replayed by its key; raises every refusal of `Orders.place`."""
-        key = checked_key(key)
-        shipping = checked_shipping(shipping)
-        fingerprint = _fingerprint(shipping, payment, expected_total)
+    @property
+    def takes_cards(self) -> bool:
+        """Whether there is anything but payment on delivery."""
+        return self.settlement is not None
+
+    async def __call__(self, cart: Cart, purchase: Purchase) -> Order:
+        """The order, new or as it was answered to this key before.
+
+        Raises every refusal of `Orders.place` and of `Settlement.authorise`.
+        """
+        purchase = purchase.checked()
         lines = await cart.read()
-        order = await self.orders.replay(account_id, key, fingerprint)
+        order = await self.orders.replay(purchase.account_id, purchase.key, purchase.fingerprint)
         if order is None:
-            try:
-                order = await self._place(
-                    lines, account_id, key, fingerprint, shipping, payment, expected_total
-                )
-            except CartOrdered as ordered:
-                await self._mend(cart, account_id, ordered.order_id)
-                raise
-            except (TotalChanged, OutOfStock):
-                # What the shopper is shown next is what they will be asked to confirm.
-                self.offers.forget(lines.quantities)
-                raise
-        await _settle(cart, order)
+            order = await self._new(cart, lines, purchase)
+        await take_out(cart, order)
+        return order
+
+    async def _new(self, cart: Cart, lines: CartLines, purchase: Purchase) -> Order:
+        try:
+            order = await self._place(lines, purchase)
+        except CartOrdered as ordered:
+            await self._mend(cart, purchase.account_id, ordered.order_id)
+            raise
+        except (TotalChanged, OutOfStock):
+            # What the shopper is shown next is what they will be asked to confirm.
+            self.offers.forget(lines.quantities)
+            raise
+        if order.status == "placing" and self.settlement is not None:
+            return await self.settlement.authorise(order, purchase.payment)
         return order
 
     async def _mend(self, cart: Cart, account_id: str, order_id: str) -> None:
         """Take an earlier order out of a cart that still holds it, or the shopper could never order again."""
         order = await self.orders.by_id(account_id, order_id)
         if order is not None:
-            await _settle(cart, order)
+            await take_out(cart, order)
 
-    async def _place(
-        self,
-        lines: CartLines,
-        account_id: str,
-        key: str,
-        fingerprint: str,
-        shipping: Shipping,
-        payment: str,
-        expected_total: int,
-    ) -> Order:
-        if payment not in PAYMENTS:
+    async def _place(self, lines: CartLines, purchase: Purchase) -> Order:
+        if purchase.payment != COD and self.settlement is None:
             raise PaymentRefused("only payment on delivery is accepted")
-        if not 0 <= expected_total <= MOST:
-            raise Invalid("expected_total", "is not an amount of the shop", code="total_invalid")
         if lines.cart_id is None or not lines.quantities:
-            raise await self._nothing_to_order(account_id, lines)
+            raise await self._nothing_to_order(purchase.account_id, lines)
         sold = await self.offers(lines.quantities)
         quantities = {sku: quantity for sku, quantity in lines.quantities.items() if sku in sold}
         if not quantities:
             raise CartEmpty("the shop sells nothing of this cart any more")
         return await self.orders.place(
             OrderRequest(
-                account_id=account_id,
+                account_id=purchase.account_id,
                 cart_id=lines.cart_id,
                 quantities=quantities,
-                expected_total=expected_total,
-                shipping=shipping,
-                payment=payment,
-                key=key,
-                fingerprint=fingerprint,
+                expected_total=purchase.expected_total,
+                shipping=purchase.shipping,
+                payment="cod" if purchase.payment == COD else "card",
+                key=purchase.key,
+                fingerprint=purchase.fingerprint,
+                lease=self.lease,
+                reserve_for=_LEASES * self.lease,
             )
         )
 
@@ -113,8 +152,10 @@ class PlaceOrder:
         return CartEmpty("nothing to order")
 
 
-async def _settle(cart: Cart, order: Order) -> None:
-    """Take the order out of the cart; an order that stands is told as such, also when the cart is away."""
+async def take_out(cart: Cart, order: Order) -> None:
+    """Take an order that stands out of the cart; it is told as such, also when the cart is away."""
+    if not order.is_standing:
+        return
     with suppress(Unavailable):
         await cart.settle(
             CartLines(cart_id=order.cart_id, quantities={line.sku: line.quantity for line in order.lines})
@@ -140,12 +181,3 @@ def checked_key(key: str) -> str:
     if not key.isascii():
         raise Invalid("Idempotency-Key", "must be plain ASCII", code="key_invalid")
     return key
-
-
-def _fingerprint(shipping: Shipping, payment: str, expected_total: int) -> str:
-    told: Mapping[str, object] = {
-        "shipping": [shipping.name, shipping.phone, shipping.address],
-        "payment": payment,
-        "expected_total": expected_total,
-    }
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

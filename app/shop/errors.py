@@ -2,7 +2,8 @@
 
 ShopError
 ├── Unavailable            a store could not be asked in time; nothing happened
-│   └── SessionsLinger     the password is changed, and the other sessions end later
+│   ├── SessionsLinger     the password is changed, and the other sessions end later
+│   └── PaymentsUnavailable  no payment by card now; no order was placed, and nothing stays charged
 ├── Invalid                a value that no retry will make right
 ├── NotFound               no such product, order or page of them for this caller
 ├── EmailTaken             the e-mail belongs to an account already
@@ -16,7 +17,9 @@ ShopError
 ├── CartOrdered            this cart became an order already
 ├── KeyInProgress          the same idempotency key is being worked on
 ├── KeyReused              the same idempotency key came with another request
-└── PaymentRefused         the means of payment is not accepted
+├── WrongStatus            the order is in no status for this; nothing changed
+└── PaymentRefused         the means of payment is not accepted; nothing was charged
+    └── PaymentDeclined    the bank said no; another means may do
 """
 
 from __future__ import annotations
@@ -40,6 +43,13 @@ class SessionsLinger(Unavailable):
 
     def __init__(self) -> None:
         super().__init__("the end of the other sessions")
+
+
+class PaymentsUnavailable(Unavailable):
+    """No payment by card right now: no order was placed, and whatever the bank may hold is let go."""
+
+    def __init__(self, *, retry_after_s: int = 2) -> None:
+        super().__init__("the bank", retry_after_s=retry_after_s)
 
 
 class Invalid(ShopError):
@@ -120,14 +130,34 @@ class CartOrdered(ShopError):
 
 
 class KeyInProgress(ShopError):
-    """The same idempotency key is being worked on by another request."""
+    """The same idempotency key is being worked on; `order_id` is the order it may become, if that is known."""
 
     retry_after_s = 1
+
+    def __init__(self, order_id: str | None = None) -> None:
+        super().__init__("another request with this idempotency key is being worked on")
+        self.order_id = order_id
 
 
 class KeyReused(ShopError):
     """The same idempotency key came with another request; nothing happened."""
 
 
+class WrongStatus(ShopError):
+    """The order is in `status`, from which this step does not exist; nothing changed."""
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"the order is {status}, and there is no such step from there")
+        self.status = status
+
+
 class PaymentRefused(ShopError):
     """The means of payment is not accepted; nothing was charged."""
+
+
+class PaymentDeclined(PaymentRefused):
+    """The bank said no, for the acquirer's `reason`; nothing was charged, the cart is as it was."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the bank declined the payment: {reason}")
+        self.reason = reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.shop.accounts import Accounts, LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
@@ -13,6 +14,7 @@ from app.shop.password import ChangePassword
 from app.shop.product_page import ShowProduct
 from app.shop.reviewing import Reviewing
 from app.shop.revocations import EndSessions
+from app.shop.settlement import Settlement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +34,5 @@ class Shop:
     add_to_cart: AddToCart
     put_in_cart: PutInCart
     place_order: PlaceOrder
+    cancel_order: CancelOrder
+    settlement: Settlement | None

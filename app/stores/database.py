@@ -35,6 +35,9 @@ CONTENDED: Final = frozenset({"40001", "40P01"})
 BEHIND: Final = frozenset({"42P01", "42703"})
 """No such table, no such column: the migrations of this version have not run yet."""
 
+READ_ONLY: Final = "25006"
+"""A write to a server that has become a standby."""
+
 TRIES: Final = 4
 """Of a contended transaction. Locks are taken in one order everywhere, so even a second try is rare."""
 
@@ -153,8 +156,15 @@ class Database:
 
     async def _once(self, work: Callable[[AsyncConnection], Awaitable[T]]) -> T:
         with _unavailable():
-            async with self._engine.begin() as connection:
-                return await work(connection)
+            async with self._engine.connect() as connection:
+                try:
+                    async with connection.begin():
+                        return await work(connection)
+                except DBAPIError as failure:
+                    if getattr(failure.orig, "sqlstate", None) == READ_ONLY:
+                        # The primary moved. Kept, this connection would refuse every write until a restart.
+                        await connection.invalidate()
+                    raise
 
     async def close(self) -> None:
         """Let what runs finish, then close every connection."""

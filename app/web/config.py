@@ -20,6 +20,7 @@ class WebConfig:
     the balancer's server timeout: an unsafe request older than it was already answered 504.
     `body_limit` counts the bytes of one request's whole body; no form or JSON of the shop has a tenth of
     it, and a megabyte of unknown JSON fields would cost half a second and 120 MB to refuse.
+    `webhook_secrets` are what the acquirer signs its calls with; without one, every call is refused.
     """
 
     public_url: str
@@ -27,6 +28,7 @@ class WebConfig:
     trusted_proxies: tuple[Network, ...] = ()
     request_timeout: timedelta = timedelta(seconds=10)
     body_limit: int = 64 * 1024
+    webhook_secrets: tuple[str, ...] = ()
 
     @property
     def origin(self) -> Origin:

@@ -26,6 +26,7 @@ from typing import Final
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.clients.webhooks import WebhookRefused
 from app.sessions import Refused, SessionEnded, StoreUnavailable
 from app.shop import errors as shop
 from app.web.messages import message_of
@@ -123,6 +124,7 @@ class BodyTooLarge(HTTPException, WebError):
 TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.Unavailable: (503, "unavailable"),
     shop.SessionsLinger: (503, "sessions_linger"),
+    shop.PaymentsUnavailable: (503, "payments_unavailable"),
     shop.Invalid: (422, "invalid"),
     shop.NotFound: (404, "not_found"),
     shop.EmailTaken: (409, "email_taken"),
@@ -136,7 +138,10 @@ TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.CartOrdered: (409, "cart_ordered"),
     shop.KeyInProgress: (409, "key_in_progress"),
     shop.KeyReused: (422, "key_reused"),
+    shop.WrongStatus: (409, "wrong_status"),
     shop.PaymentRefused: (402, "payment_refused"),
+    shop.PaymentDeclined: (402, "payment_declined"),
+    WebhookRefused: (401, "webhook_refused"),
     StoreUnavailable: (503, "session_unavailable"),
     SessionEnded: (409, "session_ended"),
     Refused: (409, "session_refused"),
@@ -169,6 +174,8 @@ _FACTS: Final[Mapping[type[Exception], tuple[str, ...]]] = {
     shop.OutOfStock: ("sku", "left"),
     shop.TotalChanged: ("expected", "actual"),
     shop.CartOrdered: ("order_id",),
+    shop.WrongStatus: ("status",),
+    shop.PaymentDeclined: ("reason",),
     WrongHost: ("home",),
     ServiceError: ("service",),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Final
 from urllib.parse import parse_qsl
 
@@ -19,6 +20,10 @@ FIELDS_MOST: Final = 50
 _URLENCODED: Final = "application/x-www-form-urlencoded"
 _DIGITS: Final = re.compile(r"[0-9]{1,6}")
 _NONCE: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+DAYS: Final = (date(2000, 1, 1), date(2199, 12, 31))
+"""No order is from before or after."""
+
 _SECRETS: Final = frozenset({"password", "current", "new"})
 
 
@@ -72,6 +77,19 @@ def parsed(body: bytes) -> Form:
     for name, value in pairs:
         values[name] = (*values.get(name, ()), value)
     return Form(values=values)
+
+
+def day(name: str, text: str) -> date | None:
+    """A day as browsers send it, ``2026-11-30``; None for nothing; raises `Invalid`."""
+    if not text:
+        return None
+    try:
+        typed = date.fromisoformat(text) if _DAY.fullmatch(text) else None
+    except ValueError:
+        typed = None
+    if typed is None or not DAYS[0] <= typed <= DAYS[1]:
+        raise Invalid(name, "must be a day such as 2026-11-30", code="day_invalid")
+    return typed
 
 
 def whole_number(name: str, text: str, *, code: str = "number_invalid") -> int:

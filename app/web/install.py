@@ -19,6 +19,7 @@ from app.web import docs
 from app.web.answers import answer, refusal, refuse
 from app.web.api.faults import problem_with
 from app.web.api.routes import HOT_ROUTES, api_router
+from app.web.api.webhooks import PATH as WEBHOOK_PATH
 from app.web.assets import ASSETS, PREFIX
 from app.web.config import WebConfig
 from app.web.edge import BodyLimit, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
@@ -28,6 +29,7 @@ from app.web.gateway import PATH as GATEWAY_PATH
 from app.web.gateway import Gateway
 from app.web.language import Language
 from app.web.pages import ROUTES
+from app.web.pages.payment import PATH as RETURN_PATH
 from app.web.shopping import CartOf
 
 
@@ -59,6 +61,7 @@ def install(
     """Make the app the shop's web; `app` comes from `bare_app`. What is added later lies further out."""
     app.state.shop = shop
     app.state.cart_of = cart_of
+    app.state.webhook_secrets = config.webhook_secrets
     _add_routes(app)
     if gateway is not None:
         app.router.routes.insert(0, Route(GATEWAY_PATH, gateway))
@@ -88,7 +91,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     """Innermost first, as Starlette wants it."""
     app.add_middleware(SessionMiddleware, sessions=sessions, unavailable=_unavailable, ended=_ended)
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
-    app.add_middleware(OriginCheck, origin=config.origin)
+    app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, WEBHOOK_PATH))
     app.add_middleware(HostCheck, origin=config.origin)
     app.add_middleware(Language)
     app.add_middleware(BodyLimit, limit=config.body_limit)

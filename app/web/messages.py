@@ -29,7 +29,11 @@ MESSAGES: Final[Mapping[str, str]] = {
     "cart_ordered": "Giỏ hàng này đã được đặt thành đơn hàng.",
     "key_in_progress": "Đơn hàng này đang được xử lý, xin chờ một lát.",
     "key_reused": "Đơn hàng này đã được gửi với thông tin khác. Xin xem lại danh sách đơn hàng.",
-    "payment_refused": "Cửa hàng chỉ nhận thanh toán khi giao hàng.",
+    "payment_refused": "Cửa hàng không nhận cách thanh toán này. Bạn có thể trả tiền khi nhận hàng.",
+    "payment_declined": "Ngân hàng từ chối thẻ này. Chưa có khoản tiền nào bị thu, giỏ hàng vẫn còn nguyên. Xin chọn cách thanh toán khác.",
+    "payments_unavailable": "Chưa thanh toán bằng thẻ được lúc này. Chưa có đơn hàng nào được đặt, chưa có khoản tiền nào bị thu. Xin thử lại sau ít giây, hoặc trả tiền khi nhận hàng.",
+    "wrong_status": "Đơn hàng này không còn ở bước cho phép làm việc đó.",
+    "webhook_refused": "Lời gọi này không mang chữ ký đúng.",
     # sessions
     "session_unavailable": "Chưa kiểm tra được tài khoản lúc này. Giỏ hàng của bạn vẫn còn nguyên, xin thử lại sau ít giây.",
     "session_ended": "Phiên làm việc này đã kết thúc. Xin đăng nhập lại.",
@@ -69,6 +73,8 @@ MESSAGES: Final[Mapping[str, str]] = {
     "page_invalid": "Không có trang này.",
     "price_invalid": "Giá phải là số đồng nguyên, như 100000 hoặc 100.000.",
     "sort_invalid": "Không có cách xếp này.",
+    "status_invalid": "Không có trạng thái này.",
+    "day_invalid": "Ngày cần viết như 2026-11-30.",
     "number_invalid": "Chỗ này phải là một số nguyên.",
 }
 

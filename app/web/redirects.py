@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
 from app.sessions import SessionEnded
-from app.shop.errors import CartOrdered, LoginNeeded
+from app.shop.errors import CartOrdered, KeyInProgress, LoginNeeded
 
 _NEXT_MOST: Final = 1000
 """Characters; a search with every filter is far shorter."""
@@ -45,7 +45,7 @@ def detour(request: Request, error: Exception) -> RedirectResponse | None:
             return see_other("/dang-nhap", next=_asked_for(request))
         case SessionEnded():
             return see_other("/dang-nhap", next=_asked_for(request), ended="1")
-        case CartOrdered(order_id=order_id):
+        case CartOrdered(order_id=order_id) | KeyInProgress(order_id=str(order_id)):
             return see_other(f"/don-hang/{quote(order_id, safe='')}")
         case _:
             return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ from app.identity import Caller, Issuer, SigningKey
 from app.resilience import Listener
 from app.settings import Settings
 from app.shop.accounts import Account
+from app.shop.degradation import Shown
 from app.stores.copies import Cache, CacheConfig
 
 _SHOP: Final = Caller(subject="shop", role="service")
@@ -23,12 +24,16 @@ _SHOP: Final = Caller(subject="shop", role="service")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Downstream:
-    """The helpful services, each None where this shop does without, and the cache of their answers."""
+    """The helpful services, each None where this shop does without, and the cache of their answers.
+
+    `notice` hears of what a page lacks of them.
+    """
 
     reviews: HttpReviews | None
     recommendations: HttpRecommendations | None
     inventory: HttpInventory | None
     cache: Cache
+    notice: Callable[[str, Shown], None]
 
     @property
     def dependencies(self) -> Sequence[Dependency]:
@@ -43,7 +48,9 @@ class Downstream:
         await self.cache.close()
 
 
-def downstream_of(settings: Settings, *, listeners: Sequence[Listener]) -> Downstream:
+def downstream_of(
+    settings: Settings, *, listeners: Sequence[Listener], notice: Callable[[str, Shown], None]
+) -> Downstream:
     """What the settings name. Raises `ValueError` where the key cannot be used."""
     inventory = _config(settings, "inventory")
     recommendations = _config(settings, "recommendations")
@@ -57,6 +64,7 @@ def downstream_of(settings: Settings, *, listeners: Sequence[Listener]) -> Downs
             CacheConfig(url=settings.cache_url or settings.redis_url, timeout=settings.cache_timeout),
             listeners=listeners,
         ),
+        notice=notice,
     )
 
 

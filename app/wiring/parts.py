@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from starlette.types import ASGIApp
 
@@ -19,21 +20,25 @@ from app.sessions import SessionConfig, Sessions, jwks_of
 from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
 from app.shop.accounts import LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.password import ChangePassword
+from app.shop.recovery import Recovery
 from app.shop.revocations import EndSessions
+from app.shop.settlement import Settlement
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
-from app.stores.orders import SqlOrders
+from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
+from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import Downstream, downstream_of, payments_of
@@ -60,6 +65,7 @@ class Parts:
     blocking: Blocking
     payments: HttpPayments | None
     downstream: Downstream
+    recovery: Recovery | None
     postman: Postman | None
     gateway: Gateway
     observability: Observability
@@ -82,11 +88,16 @@ class Parts:
             # A replica that an operator holds out never says ready, not even for a moment.
             await self.obedience.ask()
             await stack.enter_async_context(self.observability.running())
-            works = [self.obedience.run(), self.replay.run()]
-            if self.postman is not None:
-                works.append(self.postman.run())
-            await stack.enter_async_context(in_background(*works))
+            await stack.enter_async_context(in_background(*self._jobs()))
             yield
+
+    def _jobs(self) -> Iterator[Coroutine[Any, Any, None]]:
+        yield self.obedience.run()
+        yield self.replay.run()
+        if self.recovery is not None:
+            yield self.recovery.run()
+        if self.postman is not None:
+            yield self.postman.run()
 
 
 def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
@@ -103,7 +114,9 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
     payments = payments_of(settings, listeners=[observability.resilience])
-    downstream = downstream_of(settings, listeners=[observability.resilience])
+    downstream = downstream_of(
+        settings, listeners=[observability.resilience], notice=observability.degradations
+    )
     gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
@@ -117,7 +130,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.downstream(observability, downstream)
     listing.gateway(observability, gateway)
     return Parts(
-        shop=_shop(database, logins, attempts, passwords, sessions, downstream, observability),
+        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments, downstream),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -131,6 +144,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         blocking=blocking,
         payments=payments,
         downstream=downstream,
+        recovery=_recovery(settings, background, payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
         observability=observability,
@@ -182,21 +196,42 @@ def sessions_of(settings: Settings, *, timeout: timedelta | None = None) -> Sess
     )
 
 
+def _settlement(settings: Settings, database: Database, payments: HttpPayments | None) -> Settlement | None:
+    if payments is None:
+        return None
+    return Settlement(
+        orders=SqlOrders(database=database),
+        ledger=SqlLedger(database=database),
+        payments=payments,
+        return_url=settings.public_url + RETURN_PATH,
+        wait=settings.payment_wait,
+    )
+
+
+def _recovery(settings: Settings, background: Database, payments: HttpPayments | None) -> Recovery | None:
+    settlement = _settlement(settings, background, payments)
+    if settlement is None:
+        return None
+    return Recovery(ledger=settlement.ledger, settlement=settlement, interval=settings.recovery_interval)
+
+
 def _shop(
+    settings: Settings,
     database: Database,
     logins: Database,
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
+    payments: HttpPayments | None,
     downstream: Downstream,
-    observability: Observability,
 ) -> Shop:
     catalog = SqlCatalog(database=database)
     offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
-    show_product, reviewing = product_pages(catalog, downstream, notice=observability.degradations)
+    settlement = _settlement(settings, database, payments)
+    show_product, reviewing = product_pages(catalog, downstream)
     return Shop(
         catalog=catalog,
         show_product=show_product,
@@ -217,7 +252,11 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        place_order=PlaceOrder(orders=orders, offers=offers),
+        place_order=PlaceOrder(
+            orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
+        ),
+        cancel_order=CancelOrder(orders=orders, settlement=settlement),
+        settlement=settlement,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TypeVar
 
 from pydantic import TypeAdapter
@@ -11,7 +11,7 @@ from app.clients.inventory import HttpInventory
 from app.clients.recommendations import HttpRecommendations
 from app.clients.reviews import HttpReviews
 from app.shop.catalog import Catalog, ProductSummary
-from app.shop.degradation import TABLE, Copies, Helpful, Shown
+from app.shop.degradation import TABLE, Copies, Helpful
 from app.shop.inventory import Stock
 from app.shop.product_page import REVIEWS_LISTED, ShowProduct, beside
 from app.shop.reviewing import Reviewing
@@ -22,9 +22,7 @@ from app.wiring.downstream import Downstream
 T = TypeVar("T")
 
 
-def product_pages(
-    catalog: Catalog, downstream: Downstream, *, notice: Callable[[str, Shown], None]
-) -> tuple[ShowProduct, Reviewing | None]:
+def product_pages(catalog: Catalog, downstream: Downstream) -> tuple[ShowProduct, Reviewing | None]:
     """The use cases: the page, and what people do with reviews where there are any."""
     reviewing = _reviewing(catalog, downstream.reviews, downstream.cache)
     show = ShowProduct(
@@ -32,7 +30,7 @@ def product_pages(
         reviews=None if reviewing is None else reviewing.first_page,
         recommendations=_recommendations(catalog, downstream.recommendations),
         inventory=_inventory(downstream.inventory, downstream.cache),
-        notice=notice,
+        notice=downstream.notice,
     )
     return show, reviewing
 

@@ -46,6 +46,26 @@ def test_durations_lists_and_networks_are_read() -> None:
     assert settings.trusted_proxies == (ip_network("10.0.0.0/8"), ip_network("::1/128"))
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("u:p@one:1/shop", "u:p@one:1/shop"),
+        (
+            "u:p@one:1,two:2/shop",
+            "u:p@/shop?host=one%3A1&host=two%3A2&target_session_attrs=read-write",
+        ),
+        (
+            "u:p@one,two/shop?target_session_attrs=any",
+            "u:p@/shop?host=one&host=two&target_session_attrs=any",
+        ),
+    ],
+)
+def test_a_database_on_several_hosts_is_the_one_that_can_be_written_to(given: str, kept: str) -> None:
+    scheme = "postgresql+psycopg://"
+    settings = read(Settings, {**GOOD, "CHOPHO_DATABASE_URL": scheme + given})
+    assert settings.database_url == scheme + kept
+
+
 @pytest.mark.parametrize("name", sorted(GOOD))
 def test_a_missing_required_setting_is_named(name: str) -> None:
     with pytest.raises(SettingsError, match=f"^{name} is not set; it is required"):
@@ -62,6 +82,8 @@ def test_a_missing_required_setting_is_named(name: str) -> None:
         ("CHOPHO_SESSION_URL", "bogus://x", "bogus://"),
         ("CHOPHO_SESSION_URL", "mysql://x", "wants a URL beginning with"),
         ("CHOPHO_DATABASE_URL", "sqlite://", "wants a URL beginning with postgresql"),
+        ("CHOPHO_DATABASE_URL", "postgresql+psycopg://a:port/x", "host:port/name"),
+        ("CHOPHO_DATABASE_URL", "postgresql+psycopg://a,,b/x", "none of them empty"),
         ("CHOPHO_TRUSTED_PROXIES", "everyone", "wants comma-separated networks"),
         ("CHOPHO_PUBLIC_URL", "chopho.example", "wants an origin"),
         ("CHOPHO_PUBLIC_URL", "http://chopho.example/shop", "wants an origin"),

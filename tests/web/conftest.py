@@ -19,6 +19,7 @@ from sqlalchemy.engine import make_url
 from app.fleet.postgres import PostgresServer
 from app.sessions import SessionConfig, Sessions
 from app.shop.accounts import LogIn, Register
+from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.password import ChangePassword
@@ -141,6 +142,8 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
+                cancel_order=CancelOrder(orders=orders, settlement=None),
+                settlement=None,
             )
             for part in (database, attempts, sessions):
                 stack.push_async_callback(part.close)

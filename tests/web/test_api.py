@@ -40,7 +40,7 @@ async def test_a_program_registers_logs_in_orders_and_logs_out(api: httpx.AsyncC
     assert (cart.count, cart.total, cart.currency) == (2, 70_000, "VND")
     answer = await api.post("/api/v1/orders", json=ORDER, headers={"idempotency-key": "k-1"})
     order = read(models.OrderOut, answer)
-    assert (answer.status_code, order.total, order.status) == (201, 70_000, "placed")
+    assert (answer.status_code, order.total, order.status) == (201, 70_000, "confirmed")
     assert answer.headers["location"] == f"/api/v1/orders/{order.id}"
     again = await api.post("/api/v1/orders", json=ORDER, headers={"idempotency-key": "k-1"})
     assert (again.status_code, again.content) == (201, answer.content)

@@ -168,7 +168,7 @@ async def test_a_checkout_that_cannot_be_is_shown_again_with_all_that_was_typed(
     for change, status, said in (
         ({"expected_total": "1"}, 409, "Giá vừa thay đổi: tổng tiền bây giờ là 35.000\u00a0₫"),
         ({"expected_total": "-1"}, 422, "Tổng tiền gửi lên không đúng"),
-        ({"payment": "tok_ok"}, 402, "thanh toán khi giao hàng"),
+        ({"payment": "tok_ok"}, 402, "trả tiền khi nhận hàng"),
         ({"nonce": ""}, 422, "Mã của biểu mẫu không dùng được"),
         ({"nonce": "x" * 500}, 422, "Mã của biểu mẫu không dùng được"),
         ({"address": ""}, 422, "không được để trống"),

@@ -28,7 +28,7 @@ Good = tuple[str, str, int]
 """The SKU of a variant, its full name and its price."""
 
 _ACCOUNTS: Final = "accounts (id, email, email_key, name, role, password_hash, created_at)"
-_ORDERS: Final = "orders (id, account_id, cart_id, status, payment, shipping, total, placed_at)"
+_ORDERS: Final = "orders (id, account_id, cart_id, status, payment, shipping, subtotal, total, placed_at)"
 _LINES: Final = "order_lines (order_id, position, sku, name, quantity, unit_price)"
 
 _CHUNK: Final = 10_000
@@ -183,8 +183,8 @@ def _orders(
         placed_at = _first_day(volume) + _YEAR * ((place + chance.random()) / volume.orders)
         shipping = orjson.dumps(asdict(shipping_of(chance))).decode()
         order = (
-            *(order_id, _account_id(volume, account), f"made-up-{volume.seed}-{place}", "placed", "cod"),
-            *(shipping, total, placed_at),
+            *(order_id, _account_id(volume, account), f"made-up-{volume.seed}-{place}", "delivered", "cod"),
+            *(shipping, total, total, placed_at),
         )
         yield order, lines
 

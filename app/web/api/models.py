@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.shop.money import MOST
+from app.shop.orders import Means, OrderStatus
 
 QUANTITY_MOST = 999_999
 """Far past every limit of a cart, small enough for every store: what is over the cart's limit is told so."""
@@ -73,7 +74,7 @@ class Address(Input):
 
 
 class Payment(Input):
-    """How it is paid: `cod` is payment on delivery."""
+    """How it is paid: `cod` is payment on delivery, everything else the acquirer's token of a card."""
 
     token: Text
 
@@ -258,16 +259,24 @@ class ShippingOut(Output):
 
 
 class OrderOut(Output):
-    """An order."""
+    """An order; the lines make the subtotal, and with fee and discount the total, which includes the VAT.
+
+    `redirect_url` is where the shopper's bank waits while the status is ``awaiting_payment``.
+    """
 
     id: str
     number: str
-    status: str
+    status: OrderStatus
     lines: list[OrderLineOut]
+    subtotal: int
+    shipping_fee: int
+    discount: int
+    vat_included: int
     total: int
     currency: str
     shipping: ShippingOut
-    payment: str
+    payment: Means
+    redirect_url: str | None
     placed_at: datetime
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.shop.checkout import Purchase
 from app.shop.errors import Invalid
 from app.shop.orders import Shipping
 from app.web.forms import Form
@@ -24,19 +25,25 @@ async def show(request: Request, entry: Entry) -> Response:
     """What will be ordered, at which total, and the address to be filled in."""
     await customer(request)
     cart = await shop_of(request).show_cart(cart_of(request))
-    return await html(request, "checkout.html", status=entry.status, cart=cart, entry=entry)
+    takes_cards = shop_of(request).place_order.takes_cards
+    return await html(
+        request, "checkout.html", status=entry.status, cart=cart, entry=entry, takes_cards=takes_cards
+    )
 
 
 async def place(request: Request, form: Form) -> Response:
-    """Order, then show the order."""
-    order = await shop_of(request).place_order(
-        cart_of(request),
+    """Order, then show the order, which leads on to the bank where one waits.
+
+    A redirect to the bank would be refused by our own policy: forms lead to this site alone.
+    """
+    purchase = Purchase(
         account_id=await customer(request),
         key=form.nonce(),
         shipping=Shipping(name=form.text("name"), phone=form.text("phone"), address=form.text("address")),
         payment=form.text("payment"),
         expected_total=_amount(form.text("expected_total")),
     )
+    order = await shop_of(request).place_order(cart_of(request), purchase)
     return see_other(f"/don-hang/{order.id}", placed="1")
 
 

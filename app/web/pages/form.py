@@ -13,6 +13,7 @@ from app.shop import errors as shop
 from app.web.errors import Problem, problem_of
 from app.web.forms import NOTHING_TYPED, Form, read_form
 from app.web.pages.page import View
+from app.web.redirects import detour
 from app.web.templating import new_nonce
 
 SHOWN_AGAIN: Final = (
@@ -27,8 +28,13 @@ SHOWN_AGAIN: Final = (
     shop.KeyInProgress,
     shop.KeyReused,
     shop.PaymentRefused,
+    shop.PaymentsUnavailable,
 )
 """What the shopper can mend in the form; everything else is answered like any other error."""
+
+
+_ANSWERED: Final = frozenset({"key_reused", "payment_declined"})
+"""The nonce got its answer for good: another attempt needs another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +56,7 @@ class Entry:
             nonce = self.typed.nonce()
         except shop.Invalid:
             return new_nonce()
-        return new_nonce() if self.problem is not None and self.problem.code == "key_reused" else nonce
+        return new_nonce() if self.problem is not None and self.problem.code in _ANSWERED else nonce
 
     def value(self, name: str) -> str:
         """What the field holds."""
@@ -88,6 +94,8 @@ def form_view(show: Show, submit: Submit) -> View:
         try:
             return await submit(request, form)
         except SHOWN_AGAIN as refused:
+            if (away := detour(request, refused)) is not None:
+                return away
             problem = problem_of(refused)
             response = await show(request, Entry(typed=form, problem=problem))
             response.headers.update(problem.headers)

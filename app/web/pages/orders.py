@@ -1,37 +1,105 @@
-"""Own orders."""
+"""Own orders: the list, one of them, its printed form, and its end."""
 
 from __future__ import annotations
 
+from typing import Final
+from urllib.parse import quote, urlencode
+
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
-from app.shop.errors import NotFound
-from app.web.forms import whole_number
+from app.shop.checkout import take_out
+from app.shop.errors import Invalid, NotFound
+from app.shop.orders import LISTED, STATUSES, Order, OrderQuery, OrderStatus
+from app.web.forms import day, read_form, whole_number
 from app.web.pages.page import html, needed, page
-from app.web.shopping import known_name, shop_of
+from app.web.redirects import see_other
+from app.web.shopping import cart_of, known_name, shop_of
 from app.web.visitors import customer
 
-PAGE_SIZE = 20
+PAGE_SIZE: Final = 20
 
 
 async def orders(request: Request) -> Response:
-    """Newest first."""
-    number = max(1, whole_number("page", request.query_params.get("page", "1")))
-    found = await shop_of(request).orders.page(await customer(request), page=number, page_size=PAGE_SIZE)
-    return await html(request, "orders.html", found=found)
+    """Newest first, narrowed by status and by Vietnam's days."""
+    asked = _query(request)
+    found = await shop_of(request).orders.page(await customer(request), asked)
+
+    def url(number: int) -> str:
+        told = {
+            "status": asked.status or "",
+            "since": "" if asked.since is None else str(asked.since),
+            "until": "" if asked.until is None else str(asked.until),
+            "page": str(number),
+        }
+        return f"/don-hang?{urlencode({name: value for name, value in told.items() if value})}"
+
+    return await html(request, "orders.html", found=found, asked=asked, url=url, statuses=LISTED)
 
 
 async def order(request: Request) -> Response:
     """One of them."""
+    found = await _own(request)
+    cart = cart_of(request)
+    if (await cart.read()).cart_id == found.cart_id:
+        # Confirmed while its shopper was at their bank, or by another replica after a crash.
+        await take_out(cart, found)
+    events = await shop_of(request).orders.history(found.id)
+    is_new = "placed" in request.query_params
+    return await html(request, "order.html", order=found, events=events, is_new=is_new)
+
+
+async def printed(request: Request) -> Response:
+    """One of them, on paper."""
+    return await html(request, "order_print.html", order=await _own(request))
+
+
+async def cancel(request: Request) -> Response:
+    """Cancel it, if it is not packed yet."""
+    await read_form(request)
+    order_id = known_name("order", request.path_params["order_id"])
+    await shop_of(request).cancel_order(account_id=await customer(request), order_id=order_id)
+    return see_other(f"/don-hang/{quote(order_id, safe='')}")
+
+
+async def led_back(request: Request) -> Response:
+    """Whoever comes by GET to where only the form is sent."""
+    return see_other(f"/don-hang/{quote(request.path_params['order_id'], safe='')}")
+
+
+async def _own(request: Request) -> Order:
     order_id = known_name("order", request.path_params["order_id"])
     found = await shop_of(request).orders.by_id(await customer(request), order_id)
     if found is None:
         raise NotFound("order")
-    is_new = "placed" in request.query_params
-    return await html(request, "order.html", order=found, is_new=is_new)
+    return found
+
+
+def _query(request: Request) -> OrderQuery:
+    asked = request.query_params
+    return OrderQuery(
+        page=max(1, whole_number("page", asked.get("page", "1"))),
+        page_size=PAGE_SIZE,
+        status=_status(asked.get("status", "")),
+        since=day("since", asked.get("since", "")),
+        until=day("until", asked.get("until", "")),
+    )
+
+
+def _status(text: str) -> OrderStatus | None:
+    if not text:
+        return None
+    found = next((status for status in STATUSES if status == text), None)
+    if found is None:
+        raise Invalid("status", f"must be one of {', '.join(STATUSES)}", code="status_invalid")
+    return found
 
 
 routes = [
     page("/don-hang", orders, access=needed),
     page("/don-hang/{order_id}", order, access=needed),
+    page("/don-hang/{order_id}/in", printed, access=needed),
+    page("/don-hang/{order_id}/huy", cancel, access=needed, methods=("POST",)),
+    Route("/don-hang/{order_id}/huy", led_back, name="/don-hang/{order_id}/huy by GET"),
 ]

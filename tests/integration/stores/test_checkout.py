@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from app.sessions import Session, SessionConfig, Sessions
-from app.shop.checkout import PlaceOrder
+from app.shop.checkout import PlaceOrder, Purchase
 from app.shop.errors import OutOfStock, ShopError
 from app.shop.orders import Order, Shipping
 from app.stores.catalog import SqlCatalog
@@ -58,11 +58,7 @@ async def buy(orders: SqlOrders, browser: Browser, account: Any, key: str, total
         offers = OffersSnapshot(SqlCatalog(database=orders.database).offers)
         return await PlaceOrder(orders=orders, offers=offers)(
             browser.cart(),
-            account_id=account.id,
-            key=key,
-            shipping=SHIPPING,
-            payment="cod",
-            expected_total=total,
+            Purchase(account_id=account.id, key=key, shipping=SHIPPING, payment="cod", expected_total=total),
         )
     except ShopError as refusal:
         return refusal

@@ -272,3 +272,17 @@ async def test_a_hung_database_is_unavailable_in_time_and_recovers_by_itself(own
             assert [await _kind(database) for _ in range(20)] == ["answered"] * 20
             with outside(own.server.url()) as admin:
                 assert count(admin, f"SELECT count(*) {OTHERS} AND state LIKE 'idle in%'") == 0
+
+
+async def test_a_connection_to_what_became_a_standby_is_not_kept(empty_database_url: str) -> None:
+    insert_1, insert_2 = text("INSERT INTO things VALUES (1)"), text("INSERT INTO things VALUES (2)")
+    async with opened(DatabaseConfig(url=empty_database_url, pool_size=1)) as database:
+        await database.transaction(
+            lambda connection: connection.execute(text("CREATE TABLE things (id int)"))
+        )
+        # The one connection of the pool now refuses writes, as a primary does that was demoted under it.
+        await database.maintain(text("SET default_transaction_read_only = on"))
+        with pytest.raises(Unavailable):
+            await database.transaction(lambda connection: connection.execute(insert_1))
+        await database.transaction(lambda connection: connection.execute(insert_2))
+        assert [row.id for row in await database.rows(text("SELECT id FROM things"))] == [2]

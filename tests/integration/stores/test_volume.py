@@ -15,7 +15,7 @@ from sqlalchemy import text
 from app.fleet.postgres import PostgresServer
 from app.shop.accounts import Account
 from app.shop.catalog import ProductQuery
-from app.shop.orders import Order
+from app.shop.orders import Order, OrderQuery
 from app.stores.catalog import SqlCatalog
 from app.stores.database import AnyRow, Database, DatabaseConfig
 from app.stores.imports import patient
@@ -60,7 +60,9 @@ async def test_orders_that_were_made_up_add_up_and_are_shown_as_any(database: Da
     rows = await database.rows(
         text("SELECT account_id, count(*) AS orders FROM orders GROUP BY 1 ORDER BY 2 DESC")
     )
-    shown = await SqlOrders(database=database).page(str(rows[0].account_id), page=1, page_size=100)
+    shown = await SqlOrders(database=database).page(
+        str(rows[0].account_id), OrderQuery(page=1, page_size=100)
+    )
     assert shown.total == rows[0].orders
     assert all(order.total == sum(line.total for line in order.lines) for order in shown.items)
     dates = [order.placed_at.date() for order in shown.items]
@@ -151,9 +153,9 @@ async def test_lists_and_checkout_read_no_large_table_whole(
     orders = SqlOrders(database=large)
     with overheard(large) as asked:
         placed = await ordered(large, ordering, who.id, who.skus[:5])
-        page = await orders.page(who.id, page=3, page_size=20)
+        page = await orders.page(who.id, OrderQuery(page=3, page_size=20))
         await orders.by_id(who.id, placed.id)
-        await orders.by_cart(who.id, placed.cart_id)
+        await orders.by_cart(who.id, str(placed.cart_id))
         product = await SqlCatalog(database=large).page(ProductQuery(text="lụa", page_size=5))
         await SqlCatalog(database=large).product(product.items[0].slug)
     assert page.total > 60
@@ -173,7 +175,7 @@ async def test_an_order_costs_as_many_queries_whatever_is_in_it_and_in_the_shop(
             counts["order"].append(len(asked))
         for size in (1, 20):
             with overheard(shop) as asked:
-                await SqlOrders(database=shop).page(who.id, page=1, page_size=size)
+                await SqlOrders(database=shop).page(who.id, OrderQuery(page=1, page_size=size))
             counts["list"].append(len(asked))
     assert {what: len(set(numbers)) for what, numbers in counts.items()} == {"order": 1, "list": 1}, counts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ import pytest
 
 from app.shop.cart import CartLines
 from app.shop.catalog import Offer, Sku
-from app.shop.checkout import PlaceOrder, checked_shipping
+from app.shop.checkout import PlaceOrder, Purchase, checked_shipping
 from app.shop.errors import (
     CartEmpty,
     CartOrdered,
@@ -21,7 +21,7 @@ from app.shop.errors import (
     TotalChanged,
     Unavailable,
 )
-from app.shop.orders import Order, OrderLine, OrderRequest, Shipping
+from app.shop.orders import Move, Order, OrderEvent, OrderLine, OrderQuery, OrderRequest, Shipping, Totals
 from app.shop.paging import Page
 
 SHIPPING = Shipping(name="Nguyễn Thị Ánh", phone="0912 345 678", address="1 Hàng Đào, Hà Nội")
@@ -95,7 +95,13 @@ class HeapOrders:
     async def by_cart(self, account_id: str, cart_id: str) -> Order | None:
         return next((o for o in self.made if (o.account_id, o.cart_id) == (account_id, cart_id)), None)
 
-    async def page(self, account_id: str, *, page: int, page_size: int) -> Page[Order]:
+    async def page(self, account_id: str, query: OrderQuery) -> Page[Order]:
+        raise NotImplementedError
+
+    async def move(self, order_id: str, move: Move) -> Order:
+        raise NotImplementedError
+
+    async def history(self, order_id: str) -> Sequence[OrderEvent]:
         raise NotImplementedError
 
 
@@ -123,14 +129,14 @@ def made_of(request: OrderRequest, order_id: str) -> Order:
         number="1",
         cart_id=request.cart_id,
         account_id=request.account_id,
-        status="placed",
+        status="confirmed",
         payment=request.payment,
         shipping=request.shipping,
         lines=[
             OrderLine(sku=sku, name=sku, quantity=quantity, unit_price=1000)
             for sku, quantity in request.quantities.items()
         ],
-        total=request.expected_total,
+        totals=Totals(subtotal=request.expected_total),
         placed_at=datetime.now(UTC),
     )
 
@@ -149,14 +155,14 @@ async def buy(
     orders: HeapOrders, cart: HeapCart, prices: HeapPrices | None = None, /, **other: str | int
 ) -> Order:
     told: Mapping[str, str | int] = {"key": "k", "payment": "cod", "total": 2000, **other}
-    return await PlaceOrder(orders=orders, offers=prices or HeapPrices())(
-        cart,
+    purchase = Purchase(
         account_id="me",
         key=str(told["key"]),
         shipping=SHIPPING,
         payment=str(told["payment"]),
         expected_total=int(told["total"]),
     )
+    return await PlaceOrder(orders=orders, offers=prices or HeapPrices())(cart, purchase)
 
 
 async def test_the_cart_loses_what_was_ordered(orders: HeapOrders, cart: HeapCart) -> None:

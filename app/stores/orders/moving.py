@@ -1,0 +1,75 @@
+"""A step of an order, with all that it means for stock, cart, key, payment and history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.shop.errors import NotFound, WrongStatus
+from app.shop.orders import Move, Order, OrderStatus, check_step
+from app.shop.orders.statuses import HOLDS_STOCK, RESERVES_STOCK
+from app.stores.orders import history, keys, ledger, stock
+from app.stores.orders.rows import orders_of, status_of, with_lines
+from app.stores.tables_orders import orders
+
+
+async def move(connection: AsyncConnection, order_id: str, step: Move, at: datetime) -> Order:
+    """One transaction: the order's row is locked first, its SKUs after it, sorted."""
+    before = await _locked(connection, order_id)
+    if before != step.to:
+        if step.only_from is not None and before not in step.only_from:
+            raise WrongStatus(before)
+        check_step(before, step.to)
+        await _take(connection, order_id, before, step)
+        await history.note(
+            connection,
+            order_id,
+            happened_at=at,
+            actor=step.actor,
+            before=before,
+            after=step.to,
+            note=step.note,
+        )
+        if step.booking is not None:
+            await ledger.write(connection, order_id, step.booking, expires_in=step.wait_for)
+    found = await connection.execute(with_lines(orders.c.id == order_id))
+    return orders_of(found.all())[0]
+
+
+async def _locked(connection: AsyncConnection, order_id: str) -> OrderStatus:
+    status = await connection.scalar(select(orders.c.status).where(orders.c.id == order_id).with_for_update())
+    if status is None:
+        raise NotFound("order")
+    return status_of(status)
+
+
+async def _take(connection: AsyncConnection, order_id: str, before: OrderStatus, step: Move) -> None:
+    values: dict[str, object] = {"status": step.to}
+    if step.to == "failed":
+        values["cart_id"] = None  # the cart may be ordered again
+    await connection.execute(update(orders).where(orders.c.id == order_id).values(values))
+    await _move_stock(connection, order_id, before, step)
+    await _answer_key(connection, order_id, step)
+
+
+async def _move_stock(connection: AsyncConnection, order_id: str, before: OrderStatus, step: Move) -> None:
+    if step.to in {"cancelled", "failed"}:
+        if before in RESERVES_STOCK:
+            await stock.release_reserved(connection, order_id)
+        elif before in HOLDS_STOCK:
+            await stock.return_sold(connection, order_id)
+    elif step.to == "awaiting_payment" and step.wait_for is not None:
+        await stock.keep_reserved(connection, order_id, step.wait_for)
+    elif before in RESERVES_STOCK:
+        await stock.sell_reserved(connection, order_id)
+
+
+async def _answer_key(connection: AsyncConnection, order_id: str, step: Move) -> None:
+    """What the shopper is told, or was; a try that came to nothing leaves the key as if it never was."""
+    was_declined = step.booking is not None and step.booking.status == "declined"
+    if step.to == "failed" and not was_declined:
+        await keys.forget(connection, order_id)
+    elif step.to in {"awaiting_payment", "confirmed", "failed"}:
+        await keys.settle(connection, order_id, step.to)

@@ -33,6 +33,7 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
         cart_of=SessionCart,
         config=web_config(settings),
         gateway=parts.gateway,
+        rates=parts.rates,
     )
     if parts.jwks is not None:
         app.router.routes.append(Route("/.well-known/jwks.json", parts.jwks, methods=["GET"]))

@@ -19,10 +19,11 @@ from app.web import docs
 from app.web.answers import answer, refusal, refuse
 from app.web.api.faults import problem_with
 from app.web.api.routes import HOT_ROUTES, api_router
+from app.web.api.routes import PREFIX as API
 from app.web.api.webhooks import PATH as WEBHOOK_PATH
 from app.web.assets import ASSETS, PREFIX
 from app.web.config import WebConfig
-from app.web.edge import BodyLimit, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
+from app.web.edge import BodyLimit, HeadAsGet, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
 from app.web.edge.stamp import stamp_of
 from app.web.errors import WebError, problem_of
 from app.web.gateway import PATH as GATEWAY_PATH
@@ -30,6 +31,7 @@ from app.web.gateway import Gateway
 from app.web.language import Language
 from app.web.pages import ROUTES
 from app.web.pages.payment import PATH as RETURN_PATH
+from app.web.rates import Rates
 from app.web.shopping import CartOf
 
 
@@ -57,10 +59,12 @@ def install(
     cart_of: CartOf,
     config: WebConfig,
     gateway: Gateway | None = None,
+    rates: Rates | None = None,
 ) -> None:
     """Make the app the shop's web; `app` comes from `bare_app`. What is added later lies further out."""
     app.state.shop = shop
     app.state.cart_of = cart_of
+    app.state.rates = rates
     app.state.webhook_secrets = config.webhook_secrets
     _add_routes(app)
     if gateway is not None:
@@ -89,6 +93,7 @@ def _add_error_handlers(app: FastAPI) -> None:
 
 def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None:
     """Innermost first, as Starlette wants it."""
+    app.add_middleware(HeadAsGet, below=API)
     app.add_middleware(SessionMiddleware, sessions=sessions, unavailable=_unavailable, ended=_ended)
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
     app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, WEBHOOK_PATH))
@@ -108,14 +113,15 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 def _allowed_methods(request: Request) -> list[str]:
     """What the path takes; the router alone would name the methods of its first route."""
-    return [
+    taken = [
         method
-        for method in ("GET", "HEAD", "POST", "PUT", "DELETE")
+        for method in ("GET", "POST", "PUT", "DELETE")
         if any(
             route.matches({**request.scope, "method": method})[0] is Match.FULL
             for route in request.app.router.routes
         )
     ]
+    return [*taken, "HEAD"] if "GET" in taken else taken
 
 
 async def _unusable(request: Request, error: Exception) -> Response:

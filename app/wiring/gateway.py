@@ -10,10 +10,13 @@ from app.settings import Settings
 from app.web.gateway import Gateway, Upstream, UpstreamConfig, table
 from app.web.gateway.tokens import Tokens
 from app.web.origins import Origin
+from app.web.rates import Rates
 from app.wiring.downstream import issuer_of
 
 
-def gateway_of(settings: Settings, lifecycle: Lifecycle, *, listeners: Sequence[Listener]) -> Gateway:
+def gateway_of(
+    settings: Settings, lifecycle: Lifecycle, *, rates: Rates | None, listeners: Sequence[Listener]
+) -> Gateway:
     """Built without I/O; services without a URL or without anything for the public are not in it."""
     origin = Origin.parse(settings.public_url)
     if origin is None:
@@ -33,4 +36,4 @@ def gateway_of(settings: Settings, lifecycle: Lifecycle, *, listeners: Sequence[
         for name, url in urls.items()
         if url is not None and endpoints[name]
     ]
-    return Gateway(upstreams, origin=origin, draining=lifecycle.draining)
+    return Gateway(upstreams, origin=origin, draining=lifecycle.draining, rates=rates)

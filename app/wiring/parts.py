@@ -36,6 +36,7 @@ from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
+from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
@@ -43,6 +44,7 @@ from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.downstream import Downstream, downstream_of, payments_of
 from app.wiring.gateway import gateway_of
+from app.wiring.helpful import list_helpful
 from app.wiring.post import postman_of
 from app.wiring.product_pages import product_pages
 
@@ -68,6 +70,7 @@ class Parts:
     recovery: Recovery | None
     postman: Postman | None
     gateway: Gateway
+    rates: RedisRates | None
     observability: Observability
 
     @asynccontextmanager
@@ -78,6 +81,8 @@ class Parts:
             stack.push_async_callback(self.logins.close)
             stack.push_async_callback(self.background.close)
             stack.push_async_callback(self.attempts.close)
+            if self.rates is not None:
+                stack.push_async_callback(self.rates.close)
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
             stack.push_async_callback(self.downstream.close)
@@ -96,6 +101,8 @@ class Parts:
         yield self.replay.run()
         if self.recovery is not None:
             yield self.recovery.run()
+        if self.rates is not None:
+            yield self.rates.run()
         if self.postman is not None:
             yield self.postman.run()
 
@@ -117,7 +124,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     downstream = downstream_of(
         settings, listeners=[observability.resilience], notice=observability.degradations
     )
-    gateway = gateway_of(settings, lifecycle, listeners=[observability.resilience])
+    rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
+    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -127,8 +135,10 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
-    listing.downstream(observability, downstream)
+    list_helpful(observability, downstream)
     listing.gateway(observability, gateway)
+    if rates is not None:
+        listing.rates(observability, rates)
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, payments, downstream),
         sessions=sessions,
@@ -147,6 +157,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         recovery=_recovery(settings, background, payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
+        rates=rates,
         observability=observability,
     )
 

@@ -250,3 +250,9 @@ async def test_a_product_that_is_no_longer_sold_does_not_hold_up_the_rest(
                 assert (await browser.get(page, follow_redirects=True)).status_code == 200
         finally:
             shop.execute(hide, (True, gone))
+
+
+async def test_head_has_no_body(browser: httpx.AsyncClient) -> None:
+    answers = [await browser.head("/api/v1/products") for _ in range(3)]
+    assert [(answer.status_code, answer.content) for answer in answers] == [(200, b"")] * 3
+    assert all(int(answer.headers["content-length"]) > 0 for answer in answers)

@@ -103,6 +103,7 @@ async def test_every_finite_resource_of_a_replica_is_listed(
         "session store",
         "attempts Redis",
         "control Redis",
+        "rates Redis",
         "hashing",
         "reports",
         "images",

@@ -68,6 +68,13 @@ async def test_the_catalogue_is_listed_searched_and_shown(api: httpx.AsyncClient
     assert (await api.get("/api/v1/products/khong-co")).json()["code"] == "not_found"
 
 
+@pytest.mark.parametrize("path", ["/api/v1/products", "/api/v1/session", "/api/v1/cart"])
+async def test_head_is_answered_as_get_is(api: httpx.AsyncClient, path: str) -> None:
+    answers = [await api.request(method, path) for method in ("GET", "HEAD")]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert len({answer.headers["content-length"] for answer in answers}) == 1
+
+
 async def test_the_cart_is_added_to_set_and_emptied(api: httpx.AsyncClient) -> None:
     assert read(models.CartOut, await api.get("/api/v1/cart")).lines == []
     await api.post("/api/v1/cart/items", json={"sku": "PHIN-S", "quantity": 1})

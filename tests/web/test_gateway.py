@@ -45,7 +45,7 @@ def exposed(
     """A replica to which this machine is anybody."""
     folder = tmp_path_factory.mktemp("exposed")
     urls = {"redis": redis_server.url, "database": web_database_url}
-    settings = {"TRUSTED_PROXIES": UNKNOWN, "GATEWAY_TIMEOUT": "300ms"}
+    settings = {"TRUSTED_PROXIES": UNKNOWN, "GATEWAY_TIMEOUT": "300ms", "RATE_LIMIT": "on"}
     with replica(folder, shop.service_url, **urls, **settings) as one:
         yield one
 
@@ -452,6 +452,42 @@ class TestItsCompartment:
 
         answer = shop.ask("refuses bodies", method="POST", content=slowly())
         assert (answer.status_code, answer.json()["code"]) == (413, "enough")
+
+
+def test_an_address_has_its_share_whatever_it_says_of_itself(exposed: Replica) -> None:
+    """Of registrations that are refused too, so that nobody tries e-mails out."""
+    wanted = {"email": "a@khach.example", "password": "short", "name": "A"}
+    answers = [
+        httpx.post(
+            f"{exposed.url}/api/v1/accounts",
+            json=wanted,
+            headers=[("X-Forwarded-For", f"203.0.113.{number}"), ("X-Forwarded-For", "127.0.0.1")],
+        )
+        for number in range(22)
+    ]
+    assert [answer.status_code for answer in answers] == [422] * 20 + [429] * 2
+    assert (answers[-1].json()["code"], answers[-1].headers["content-type"]) == (
+        "too_many_attempts",
+        "application/problem+json",
+    )
+    assert 1 <= int(answers[-1].headers["retry-after"]) <= 600
+
+
+def test_more_calls_than_one_address_may_make_are_refused_with_the_time_to_wait(exposed: Replica) -> None:
+    """Seven hundred, so that even where a window ends in between, one of the two has more than its share."""
+    host = f"Host: 127.0.0.1:{exposed.port}\r\n"
+    asked = [
+        f"GET /api/services/payments/nothing HTTP/1.1\r\n{host}X-Forwarded-For: 203.0.113.{number % 200}\r\n"
+        for number in range(700)
+    ]
+    answers = exposed.raw(("\r\n".join(asked) + "Connection: close\r\n\r\n").encode(), within_s=60)
+    assert answers.count(b"HTTP/1.1 404 ") + answers.count(b"HTTP/1.1 429 ") == 700
+    assert 300 <= answers.count(b"HTTP/1.1 404 ") <= 600
+    assert b'"code":"too_many_requests"' in answers
+    waits = {int(found) for found in re.findall(rb"retry-after: (\d+)", answers)}
+    assert min(waits) >= 1
+    assert max(waits) <= 10
+    wait_until(lambda: exposed.ask().status_code == 200, what="the next window")
 
 
 def test_a_silent_service_is_a_504_then_its_breaker_opens_and_a_drain_ends_event_streams(

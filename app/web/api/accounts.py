@@ -10,6 +10,7 @@ from app.shop.accounts import Account
 from app.web.api.answers import private
 from app.web.api.models import AccountOut, NewAccount
 from app.web.language import language
+from app.web.rates import count_registration
 from app.web.shopping import shop_of
 
 router = APIRouter(tags=["accounts"])
@@ -18,6 +19,7 @@ router = APIRouter(tags=["accounts"])
 @router.post("/accounts", status_code=201, response_model=AccountOut)
 async def register(request: Request, wanted: NewAccount) -> Response:
     """Open an account; it is not logged in by that."""
+    await count_registration(request)
     account = await shop_of(request).register(
         email=wanted.email, password=wanted.password, name=wanted.name, language=language()
     )

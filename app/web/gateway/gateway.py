@@ -16,7 +16,14 @@ from app.resilience import DeadlineExceeded, Refused
 from app.sessions import session_of
 from app.shop.errors import NotFound
 from app.web.answers import refuse
-from app.web.errors import MethodRefused, ServiceBusy, ServiceError, ServiceFailed, ServiceSilent
+from app.web.errors import (
+    MethodRefused,
+    ServiceBusy,
+    ServiceError,
+    ServiceFailed,
+    ServiceSilent,
+    TooManyRequests,
+)
 from app.web.gateway.call import ServiceCall
 from app.web.gateway.paths import PREFIX, encoded, segments_of
 from app.web.gateway.relay import Relay
@@ -24,6 +31,7 @@ from app.web.gateway.request_head import RequestHeads
 from app.web.gateway.table import Endpoint
 from app.web.gateway.upstream import Upstream
 from app.web.origins import Origin
+from app.web.rates import Rates
 from app.web.visitors import account_id_of
 
 PATH: Final = PREFIX + "{path:path}"
@@ -34,9 +42,17 @@ _log = logging.getLogger(__name__)
 class Gateway:
     """Forwards to `upstreams` what the table lets pass. Built without I/O; `draining` ends event streams."""
 
-    def __init__(self, upstreams: Iterable[Upstream], *, origin: Origin, draining: asyncio.Event) -> None:
+    def __init__(
+        self,
+        upstreams: Iterable[Upstream],
+        *,
+        origin: Origin,
+        draining: asyncio.Event,
+        rates: Rates | None = None,
+    ) -> None:
         self.upstreams = {upstream.name: upstream for upstream in upstreams}
         self._draining = draining
+        self._rates = rates
         self._heads = {
             name: RequestHeads(authority=upstream.connections.authority, origin=origin)
             for name, upstream in self.upstreams.items()
@@ -44,6 +60,7 @@ class Gateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; what it refuses, the web answers."""
+        self._count(scope)
         name, *rest = segments_of(scope["raw_path"])
         upstream, endpoint = self._destination(name, rest)
         if scope["method"] not in endpoint.methods:
@@ -68,6 +85,13 @@ class Gateway:
         """Close every connection."""
         for upstream in self.upstreams.values():
             upstream.connections.close()
+
+    def _count(self, scope: Scope) -> None:
+        """Raises `TooManyRequests` past the address's share."""
+        client = scope.get("client")
+        wait_s = 0 if self._rates is None or client is None else self._rates.gateway_wait_s(client[0])
+        if wait_s:
+            raise TooManyRequests(retry_after_s=wait_s)
 
     def _destination(self, name: str, rest: list[str]) -> tuple[Upstream, Endpoint]:
         upstream = self.upstreams.get(name)

@@ -12,6 +12,7 @@ from app.web.forms import Form
 from app.web.language import language
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, needed, page
+from app.web.rates import count_registration
 from app.web.redirects import own_path, see_other
 from app.web.shopping import shop_of
 
@@ -31,6 +32,7 @@ async def show(request: Request, entry: Entry) -> Response:
 
 async def register(request: Request, form: Form) -> Response:
     """Open the account and let its owner in; the cart that was filled before stays."""
+    await count_registration(request)
     account = await shop_of(request).register(
         email=form.text("email"),
         password=form.text("password"),

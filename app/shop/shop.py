@@ -9,6 +9,7 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
+from app.shop.desk.desk import Desk
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.product_page import ShowProduct
@@ -34,5 +35,6 @@ class Shop:
     add_to_cart: AddToCart
     put_in_cart: PutInCart
     place_order: PlaceOrder
+    desk: Desk
     cancel_order: CancelOrder
     settlement: Settlement | None

@@ -19,7 +19,8 @@ class WebConfig:
     the peers whose X-Forwarded-For, X-Request-Id and X-Request-Start are believed. `request_timeout` is
     the balancer's server timeout: an unsafe request older than it was already answered 504.
     `body_limit` counts the bytes of one request's whole body; no form or JSON of the shop has a tenth of
-    it, and a megabyte of unknown JSON fields would cost half a second and 120 MB to refuse.
+    it, and a megabyte of unknown JSON fields would cost half a second and 120 MB to refuse. At the owner's
+    desk it is `desk_body_limit`: descriptions, pictures and catalogues; less than the balancer passes.
     `webhook_secrets` are what the acquirer signs its calls with; without one, every call is refused.
     """
 
@@ -28,6 +29,7 @@ class WebConfig:
     trusted_proxies: tuple[Network, ...] = ()
     request_timeout: timedelta = timedelta(seconds=10)
     body_limit: int = 64 * 1024
+    desk_body_limit: int = 10_000_000
     webhook_secrets: tuple[str, ...] = ()
 
     @property

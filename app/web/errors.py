@@ -29,6 +29,7 @@ from starlette.requests import ClientDisconnect
 from app.clients.webhooks import WebhookRefused
 from app.sessions import Refused, SessionEnded, StoreUnavailable
 from app.shop import errors as shop
+from app.shop.desk import errors as desk
 from app.web.messages import message_of
 
 Facts = Mapping[str, object]
@@ -140,6 +141,10 @@ TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.KeyReused: (422, "key_reused"),
     shop.WrongStatus: (409, "wrong_status"),
     shop.PaymentRefused: (402, "payment_refused"),
+    desk.OwnerNeeded: (403, "owner_needed"),
+    desk.AlreadyDone: (409, "already_done"),
+    desk.ChangedMeanwhile: (409, "changed_meanwhile"),
+    desk.SkuTaken: (409, "sku_taken"),
     shop.PaymentDeclined: (402, "payment_declined"),
     WebhookRefused: (401, "webhook_refused"),
     StoreUnavailable: (503, "session_unavailable"),

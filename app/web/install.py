@@ -30,6 +30,7 @@ from app.web.gateway import PATH as GATEWAY_PATH
 from app.web.gateway import Gateway
 from app.web.language import Language
 from app.web.pages import ROUTES
+from app.web.pages.desk import owner as desk
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.web.rates import Rates
 from app.web.shopping import CartOf
@@ -99,7 +100,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, WEBHOOK_PATH))
     app.add_middleware(HostCheck, origin=config.origin)
     app.add_middleware(Language)
-    app.add_middleware(BodyLimit, limit=config.body_limit)
+    app.add_middleware(BodyLimit, limit=config.body_limit, larger={desk.PATH: config.desk_body_limit})
     app.add_middleware(Stamp, replica_name=config.replica_name, secure=config.origin.is_secure)
     app.add_middleware(Proxies, trusted=config.trusted_proxies)
 

@@ -10,7 +10,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
 from app.sessions import SessionEnded
+from app.shop.desk.errors import AlreadyDone
 from app.shop.errors import CartOrdered, KeyInProgress, LoginNeeded
+
+_DESK: Final = {"product": "/quan-tri/san-pham/", "stock": "/quan-tri/kho/"}
+"""Where the desk shows a subject of its audit log, by its kind."""
 
 _NEXT_MOST: Final = 1000
 """Characters; a search with every filter is far shorter."""
@@ -47,8 +51,18 @@ def detour(request: Request, error: Exception) -> RedirectResponse | None:
             return see_other("/dang-nhap", next=_asked_for(request), ended="1")
         case CartOrdered(order_id=order_id) | KeyInProgress(order_id=str(order_id)):
             return see_other(f"/don-hang/{quote(order_id, safe='')}")
+        case AlreadyDone(action=action, subject=subject):
+            return see_other(desk_path(action, subject))
         case _:
             return None
+
+
+def desk_path(action: str, subject: str) -> str:
+    """The page of the desk that shows what was done."""
+    kind, _, name = subject.partition(" ")
+    if action == "product.delete" or kind not in _DESK:
+        return "/quan-tri"
+    return _DESK[kind] + quote(name, safe="")
 
 
 def _asked_for(request: Request) -> str:

@@ -42,6 +42,7 @@ from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
+from app.wiring.desk import desk_of
 from app.wiring.downstream import Downstream, downstream_of, payments_of
 from app.wiring.gateway import gateway_of
 from app.wiring.helpful import list_helpful
@@ -263,6 +264,7 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
+        desk=desk_of(database=database),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

@@ -38,6 +38,7 @@ from app.stores.revocations import SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
 from app.stores.session_cart import SessionCart
 from app.web import WebConfig, bare_app, install
+from app.wiring.desk import desk_of
 
 ORIGIN = "http://chopho.example"
 KEY = "a key of the tests that is long enough to sign with"
@@ -52,6 +53,7 @@ class World:
     shop: Shop
     sessions: Sessions
     database_url: str
+    database: Database
 
     def client(self, *, origin: str = ORIGIN, **options: Any) -> httpx.AsyncClient:
         """A client with a cookie jar of its own; a crash of the app comes as its answer."""
@@ -142,6 +144,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
+                desk=desk_of(database=database),
                 cancel_order=CancelOrder(orders=orders, settlement=None),
                 settlement=None,
             )
@@ -160,7 +163,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 cart_of=SessionCart,
                 config=WebConfig(**{**options, **config}),
             )
-            return World(app=app, shop=shop, sessions=sessions, database_url=database_url)
+            return World(app=app, shop=shop, sessions=sessions, database_url=database_url, database=database)
 
         yield build
 

@@ -67,7 +67,9 @@ def test_a_translation_names_the_same_things_as_its_message() -> None:
             assert sorted(named.findall(text)) == sorted(named.findall(message)), message
 
 
-@pytest.mark.parametrize("template", sorted(TEMPLATES.glob("*.html")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "template", sorted(TEMPLATES.rglob("*.html")), ids=lambda path: str(path.relative_to(TEMPLATES))
+)
 def test_a_template_says_nothing_that_is_not_marked_for_translation(template: Path) -> None:
     bare = MARKED.sub("", template.read_text(encoding="utf-8")).replace("Chợ Phố", "")
     assert [line for line in bare.splitlines() if VIETNAMESE_LETTER.search(line.replace("×", ""))] == []

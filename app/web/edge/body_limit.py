@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.web.answers import refuse
@@ -12,23 +14,32 @@ from app.web.errors import BodyTooLarge
 class BodyLimit:
     """Refuses a body over `limit` bytes: at once when its length says so, else when it has grown past it.
 
+    Paths that begin as one of `larger` says take as much as it says; their routes read no body before they
+    know that whoever sends it may.
+
     `BodyTooLarge` comes out of `receive`, where the route reads, and is answered like every other refusal.
     An answer that leaves before a chunked body ended closes the connection: nobody reads without end.
     """
 
-    def __init__(self, app: ASGIApp, *, limit: int) -> None:
+    def __init__(self, app: ASGIApp, *, limit: int, larger: Mapping[str, int] | None = None) -> None:
         self.app = app
         self._limit = limit
+        self._larger = tuple((larger or {}).items())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with a `receive` that counts."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif _announced(scope) > self._limit:
+            return
+        limit = self._limit_of(scope["path"])
+        if _announced(scope) > limit:
             await refuse(scope, receive, send, BodyTooLarge())
         else:
-            body = _Body(scope, receive, send, limit=self._limit)
+            body = _Body(scope, receive, send, limit=limit)
             await self.app(scope, body.receive, body.send if body.chunked else send)
+
+    def _limit_of(self, path: str) -> int:
+        return next((limit for begin, limit in self._larger if path.startswith(begin)), self._limit)
 
 
 class _Body:

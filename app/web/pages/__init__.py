@@ -5,6 +5,7 @@ from app.web.pages import (
     cart,
     category,
     checkout,
+    desk,
     devices,
     home,
     language,
@@ -36,4 +37,5 @@ ROUTES = [
     *devices.routes,
     *password.routes,
     *language.routes,
+    *desk.ROUTES,
 ]

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.shop import errors as shop
+from app.shop.desk import errors as desk
 from app.web.errors import Problem, problem_of
 from app.web.forms import NOTHING_TYPED, Form, read_form
 from app.web.pages.page import View
@@ -28,6 +29,8 @@ SHOWN_AGAIN: Final = (
     shop.KeyInProgress,
     shop.KeyReused,
     shop.PaymentRefused,
+    desk.ChangedMeanwhile,
+    desk.SkuTaken,
     shop.PaymentsUnavailable,
 )
 """What the shopper can mend in the form; everything else is answered like any other error."""

@@ -1,0 +1,18 @@
+"""The desk as the web sees it: everything a route of it may call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.shop.desk.audit import AuditLog
+from app.shop.desk.goods import Goods
+from app.shop.desk.stock import Stock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """The ports of the owner's desk."""
+
+    goods: Goods
+    stock: Stock
+    audit: AuditLog

@@ -1,0 +1,59 @@
+"""The tables of the owner's desk, as the newest migration leaves them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Identity,
+    Index,
+    Integer,
+    Table,
+    Text,
+    Uuid,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from app.stores.tables import metadata
+
+audit: Final = Table(
+    "audit",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    # Who it was stays written also where the account is gone; so no foreign key, and the e-mail of that day.
+    Column("account_id", Uuid(as_uuid=False), nullable=False),
+    Column("email", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("nonce", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("before", JSONB, nullable=False, server_default=text("'{}'")),
+    Column("after", JSONB, nullable=False, server_default=text("'{}'")),
+    # The one form of one person, carried out once.
+    Index("audit_account_id_nonce_key", "account_id", "nonce", unique=True),
+    Index(None, "subject", "id"),
+)
+
+stock_movements: Final = Table(
+    "stock_movements",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("sku", Text, nullable=False),  # also of a variant that is gone
+    Column("quantity", Integer, nullable=False),
+    Column("stock", Integer, nullable=False),  # what was there afterwards
+    Column("reason", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("account_id", Uuid(as_uuid=False), nullable=False),
+    Column("email", Text, nullable=False),
+    CheckConstraint("quantity <> 0", name="quantity"),
+    CheckConstraint("stock >= 0", name="stock"),
+    Index(None, "sku", "id"),
+)

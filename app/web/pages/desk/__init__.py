@@ -1,0 +1,7 @@
+"""The owner's desk at /quan-tri: for the owner alone, once per form, each change with its entry in the log."""
+
+from __future__ import annotations
+
+from app.web.pages.desk import audit, board, goods, product, stock
+
+ROUTES = [*board.routes, *goods.routes, *product.routes, *stock.routes, *audit.routes]

@@ -1,0 +1,24 @@
+"""The desk's first page: what needs a hand."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.shop.desk.audit import AuditQuery
+from app.web.pages.desk.owner import desk_of, desk_page
+from app.web.pages.page import html
+
+_LOW_MOST = 20
+_ENTRIES = 10
+
+
+async def board(request: Request) -> Response:
+    """What is nearly sold out, and what was changed last."""
+    desk = desk_of(request)
+    low = await desk.stock.low(most=_LOW_MOST)
+    entries = await desk.audit.page(AuditQuery(page_size=_ENTRIES))
+    return await html(request, "desk/board.html", low=low, entries=entries.items)
+
+
+routes = [desk_page("", board)]

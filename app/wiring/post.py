@@ -17,10 +17,12 @@ from app.observability.observability import Observability
 from app.observability.writer import LineWriter
 from app.resilience import Bulkhead, BulkheadConfig
 from app.settings import Settings
+from app.shop.forgotten import WriteReset
 from app.shop.mail import MailServer
 from app.stores.database import Database
 from app.stores.outbox import SqlOutbox
 from app.stores.postman import Postman
+from app.stores.resets import SqlResets
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +42,13 @@ def postman_of(
         "mail", BulkheadConfig(max_concurrent_calls=_AT_ONCE), listeners=[observability.resilience]
     )
     metrics = MailMetrics(observability.registry)
-    postman = Postman(SqlOutbox(database=database), server, slots, listeners=[metrics])
+    postman = Postman(
+        SqlOutbox(database=database),
+        server,
+        slots,
+        preparations={"password_reset": WriteReset(resets=SqlResets(database=database))},
+        listeners=[metrics],
+    )
     metrics.watch(lambda: postman.backlog)
     _show(observability, slots, server)
     return postman

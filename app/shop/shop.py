@@ -10,6 +10,7 @@ from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
 from app.shop.desk.desk import Desk
+from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.people import People
@@ -39,4 +40,5 @@ class Shop:
     place_order: PlaceOrder
     desk: Desk
     cancel_order: CancelOrder
+    move_order: MoveOrder
     settlement: Settlement | None

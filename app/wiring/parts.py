@@ -23,6 +23,7 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
 from app.shop.recovery import Recovery
 from app.shop.revocations import EndSessions
@@ -278,6 +279,7 @@ def _shop(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),
         cancel_order=CancelOrder(orders=orders, settlement=settlement),
+        move_order=MoveOrder(orders=orders, settlement=settlement),
         settlement=settlement,
     )
 

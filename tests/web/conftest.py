@@ -22,6 +22,7 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
 from app.shop.product_page import ShowProduct
 from app.shop.revocations import EndSessions
@@ -155,6 +156,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
                 desk=desk_of(database=database),
                 cancel_order=CancelOrder(orders=orders, settlement=None),
+                move_order=MoveOrder(orders=orders, settlement=None),
                 settlement=None,
             )
             for part in (database, attempts, sessions):

@@ -16,7 +16,7 @@ from app.shop.password import ChangePassword
 from app.shop.people import People
 from app.shop.product_page import ShowProduct
 from app.shop.reviewing import Reviewing
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 
 
@@ -33,6 +33,7 @@ class Shop:
     log_in: LogIn
     change_password: ChangePassword
     people: People
+    end_session: EndSession
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart

@@ -26,7 +26,7 @@ from app.shop.checkout import PlaceOrder
 from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
 from app.shop.recovery import Recovery
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
@@ -270,6 +270,7 @@ def _shop(
             passwords=passwords,
             asks=RedisAsks(asks_config(settings), attempts.pool),
         ),
+        end_session=EndSession(revocations=revocations),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),

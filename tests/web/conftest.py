@@ -25,7 +25,7 @@ from app.shop.checkout import PlaceOrder
 from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
 from app.shop.product_page import ShowProduct
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.asks import AsksConfig, RedisAsks
@@ -149,6 +149,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                     passwords=passwords,
                     asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool),
                 ),
+                end_session=EndSession(revocations=revocations),
                 end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),

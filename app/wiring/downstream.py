@@ -24,11 +24,12 @@ _SHOP: Final = Caller(subject="shop", role="service")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Downstream:
-    """The helpful services, each None where this shop does without, and the cache of their answers.
+    """The services, each None where this shop does without, and the cache of the helpful ones' answers.
 
-    `notice` hears of what a page lacks of them.
+    `notice` hears of what a page lacks of them; `dependencies` are the helpful ones.
     """
 
+    payments: HttpPayments | None
     reviews: HttpReviews | None
     recommendations: HttpRecommendations | None
     inventory: HttpInventory | None
@@ -37,12 +38,14 @@ class Downstream:
 
     @property
     def dependencies(self) -> Sequence[Dependency]:
-        """Those that there are."""
+        """The helpful services that there are."""
         clients = (self.reviews, self.recommendations, self.inventory)
         return [client.dependency for client in clients if client is not None]
 
     async def close(self) -> None:
         """Close every connection."""
+        if self.payments is not None:
+            await self.payments.close_connections()
         for dependency in self.dependencies:
             await dependency.close()
         await self.cache.close()
@@ -55,6 +58,7 @@ def downstream_of(
     inventory = _config(settings, "inventory")
     recommendations = _config(settings, "recommendations")
     return Downstream(
+        payments=_payments(settings, listeners),
         reviews=_reviews(settings, listeners),
         recommendations=HttpRecommendations(recommendations, listeners=listeners)
         if recommendations
@@ -68,8 +72,8 @@ def downstream_of(
     )
 
 
-def payments_of(settings: Settings, *, listeners: Sequence[Listener]) -> HttpPayments | None:
-    """The acquirer, or None: payment on delivery alone. Raises `ValueError` where the key cannot be used."""
+def _payments(settings: Settings, listeners: Sequence[Listener]) -> HttpPayments | None:
+    """The acquirer, or None: payment on delivery alone."""
     if settings.payments_url is None or settings.identity_key is None:
         return None
     config = PaymentsConfig(

@@ -32,6 +32,7 @@ from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.asks import RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
+from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
@@ -40,12 +41,14 @@ from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
 from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.stores.shopper_cart import AccountCarts
+from app.stores.snapshot import Snapshot
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.desk import desk_of
-from app.wiring.downstream import Downstream, downstream_of, payments_of
+from app.wiring.downstream import Downstream, downstream_of
 from app.wiring.gateway import gateway_of
 from app.wiring.helpful import list_helpful
 from app.wiring.people import asks_config, people_of
@@ -58,6 +61,7 @@ class Parts:
     """Everything a replica is made of."""
 
     shop: Shop
+    cart_of: AccountCarts
     sessions: Sessions
     jwks: ASGIApp | None
     replay: Replay
@@ -69,7 +73,6 @@ class Parts:
     board: ControlBoard
     obedience: Obedience
     blocking: Blocking
-    payments: HttpPayments | None
     downstream: Downstream
     recovery: Recovery | None
     postman: Postman | None
@@ -90,8 +93,6 @@ class Parts:
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
             stack.push_async_callback(self.downstream.close)
-            if self.payments is not None:
-                stack.push_async_callback(self.payments.close_connections)
             stack.callback(self.gateway.close)
             await self.sessions.open()
             # A replica that an operator holds out never says ready, not even for a moment.
@@ -124,7 +125,6 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     attempts = RedisAttempts(AttemptsConfig(url=settings.redis_url))
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
-    payments = payments_of(settings, listeners=[observability.resilience])
     downstream = downstream_of(
         settings, listeners=[observability.resilience], notice=observability.degradations
     )
@@ -137,14 +137,16 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     unmeasured = sessions_of(settings)
     sessions = observability.measured(unmeasured)
     listing.components(observability, database=database, sessions=sessions, board=board)
-    if payments is not None:
-        listing.payments(observability, payments)
+    if downstream.payments is not None:
+        listing.payments(observability, downstream.payments)
     list_helpful(observability, downstream)
+    offers = OffersSnapshot(SqlCatalog(database=database).offers)
     listing.gateway(observability, gateway)
     if rates is not None:
         listing.rates(observability, rates)
     return Parts(
-        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments, downstream),
+        shop=_shop(settings, database, logins, attempts, passwords, sessions, downstream, offers),
+        cart_of=_carts(database, offers, settings),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -156,9 +158,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         board=board,
         obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
-        payments=payments,
         downstream=downstream,
-        recovery=_recovery(settings, background, payments),
+        recovery=_recovery(settings, background, downstream.payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
         rates=rates,
@@ -237,15 +238,14 @@ def _shop(
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
-    payments: HttpPayments | None,
     downstream: Downstream,
+    offers: OffersSnapshot,
 ) -> Shop:
     catalog = SqlCatalog(database=database)
-    offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
-    settlement = _settlement(settings, database, payments)
+    settlement = _settlement(settings, database, downstream.payments)
     show_product, reviewing = product_pages(catalog, downstream)
     return Shop(
         catalog=catalog,
@@ -282,6 +282,13 @@ def _shop(
         cancel_order=CancelOrder(orders=orders, settlement=settlement),
         move_order=MoveOrder(orders=orders, settlement=settlement),
         settlement=settlement,
+    )
+
+
+def _carts(database: Database, offers: OffersSnapshot, settings: Settings) -> AccountCarts:
+    carts = SqlCarts(database=database)
+    return AccountCarts(
+        carts=carts, versions=Snapshot(carts.versions), offers=offers, merging=settings.cart_merging
     )
 
 

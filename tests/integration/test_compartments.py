@@ -122,7 +122,7 @@ async def test_every_finite_resource_of_a_replica_is_listed(
 
 async def test_a_replica_without_an_acquirer_starts(redis_url: str, empty_database_url: str) -> None:
     parts = build(settings(redis_url, empty_database_url))
-    assert parts.payments is None
+    assert parts.downstream.payments is None
     async with parts.running():
         pass
 

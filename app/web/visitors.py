@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,9 +10,9 @@ from starlette.requests import Request
 
 from app.sessions import Session, StoreUnavailable, session_of
 from app.shop.accounts import Account
-from app.shop.errors import LoginNeeded, Unavailable
+from app.shop.errors import LoginNeeded, NotFound, Unavailable
 from app.shop.revocations import End, EndOne, account_of, user_of
-from app.web.shopping import client_of, shop_of
+from app.web.shopping import cart_of, client_of, shop_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +41,28 @@ async def customer(request: Request) -> str:
     return account_id
 
 
+async def customer_account(request: Request) -> Account:
+    """The same, with its name and role; raises `LoginNeeded`."""
+    account = await shop_of(request).accounts.by_id(await customer(request))
+    if account is None:
+        raise LoginNeeded("the account that was logged in exists no more")
+    return account
+
+
+async def owner_account(request: Request) -> Account:
+    """The shop's owner; for anybody else there is nothing here. Raises `LoginNeeded`, `NotFound`."""
+    account = await customer_account(request)
+    if account.role != "owner":
+        raise NotFound("page")
+    return account
+
+
 async def admit(request: Request, *, email: str, password: str) -> Account:
-    """Log them in; raises `BadCredentials`, `TooManyAttempts`."""
+    """Log them in, and what they gathered before with them; raises `BadCredentials`, `TooManyAttempts`."""
     came = await shop_of(request).log_in(email=email, password=password, client=client_of(request))
     await session_of(request).login(user_of(came.account.id), epoch=came.epoch)
+    with suppress(Unavailable):  # who reads the cart next brings in what was gathered
+        await cart_of(request).read()
     return came.account
 
 

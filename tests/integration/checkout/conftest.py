@@ -39,11 +39,11 @@ def till_keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 def till_database_url(postgres_server: PostgresServer) -> Iterator[str]:
     """The shop's tables and the acquirer's, as in a fleet."""
     name = f"till_{secrets.token_hex(6)}"
-    with _admin(postgres_server) as admin:
+    with admin_of(postgres_server) as admin:
         admin.execute(f"CREATE DATABASE {name}".encode())
     migrate(postgres_server.url(name))
     yield postgres_server.url(name)
-    with _admin(postgres_server) as admin:
+    with admin_of(postgres_server) as admin:
         admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
@@ -122,6 +122,6 @@ async def new_till(database: Database, payments: HttpPayments, number: int = 1) 
 
 
 @contextmanager
-def _admin(server: PostgresServer) -> Iterator[psycopg.Connection[Any]]:
+def admin_of(server: PostgresServer) -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(plain(server.url()), autocommit=True) as connection:
         yield connection

@@ -121,12 +121,12 @@ class Street:
         return int(stock)
 
     def settled(self) -> None:
-        """Wait until nothing is left to be finished or undone."""
+        """Wait until nothing is left to be finished or undone but what waits for its shopper."""
 
         def is_settled() -> bool:
             ((left,),) = self.run(
-                "SELECT (SELECT count(*) FROM order_payments WHERE due_at IS NOT NULL)"
-                " + (SELECT count(*) FROM orders WHERE status = 'placing')"
+                "SELECT count(*) FROM order_payments JOIN orders ON orders.id = order_id"
+                " WHERE due_at IS NOT NULL AND orders.status <> 'awaiting_payment'"
             )
             return bool(left == 0)
 

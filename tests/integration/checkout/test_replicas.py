@@ -321,19 +321,3 @@ async def test_a_cancelled_order_gives_the_money_back_also_when_the_acquirer_was
     assert street.held() == 0
     page = await shopper.get(f"/don-hang/{order['id']}")
     assert "Tiền đã trở về thẻ" in page.text
-
-
-async def test_an_acquirer_that_crashes_after_the_charge_is_no_order_and_no_charge(
-    street: Street, shopper: Shopper
-) -> None:
-    """`tok_crash` ends the acquirer after the money is held and before it says so."""
-    await shopper.fill()
-    with starter(street.database_url, street.acquirer.keys, street.folder) as start:
-        fragile = start()
-        with street.replica(PAYMENTS_URL=fragile.url) as replica:
-            answer = await shopper.buy("tok_crash", replica=replica)
-    assert (answer.status_code, answer.json()["code"]) == (503, "payments_unavailable")
-    assert int(answer.headers["retry-after"]) >= 1
-    await asyncio.to_thread(street.settled)
-    assert (street.statuses(), street.held(), street.stock(), await shopper.cart()) == ([], 0, 100, 1)
-    assert (await shopper.buy(key="again")).status_code == 201

@@ -14,7 +14,7 @@ from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.people import People
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 
 
@@ -29,6 +29,7 @@ class Shop:
     log_in: LogIn
     change_password: ChangePassword
     people: People
+    end_session: EndSession
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -97,14 +97,19 @@ async def database(till_database_url: str, acquirer: Acquirer) -> AsyncIterator[
     await database.close()
 
 
-@pytest.fixture
-async def payments(acquirer: Acquirer, till_keys: Keys) -> AsyncIterator[HttpPayments]:
-    client = HttpPayments(
-        PaymentsConfig(url=acquirer.url, timeout=timedelta(seconds=10), pool_size=10),
-        token=till_keys.token,
-    )
+@asynccontextmanager
+async def client_of(url: str, keys: Keys) -> AsyncIterator[HttpPayments]:
+    """The shop's client of the acquirer at that URL."""
+    config = PaymentsConfig(url=url, timeout=timedelta(seconds=10), pool_size=10)
+    client = HttpPayments(config, token=keys.token)
     yield client
     await client.close_connections()
+
+
+@pytest.fixture
+async def payments(acquirer: Acquirer, till_keys: Keys) -> AsyncIterator[HttpPayments]:
+    async with client_of(acquirer.url, till_keys) as client:
+        yield client
 
 
 @pytest.fixture

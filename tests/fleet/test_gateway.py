@@ -86,7 +86,7 @@ def test_the_service_sees_the_shop_and_nothing_that_a_client_says_of_itself(
     request_id = seen.pop("x-request-id")
     assert 0 < int(seen.pop("x-request-deadline-ms")) <= 2000
     assert seen == {
-        "host": shop_fleet["services"][0]["url"].removeprefix("http://"),
+        "host": next(one["url"] for one in shop_fleet["services"] if one["name"] == "payments")[7:],
         "authorization": "Bearer of-the-client",
         "accept": "*/*",
         "accept-encoding": answer.request.headers["accept-encoding"],
@@ -114,6 +114,23 @@ def test_who_is_logged_in_is_told_by_a_token_that_the_service_believes(shop_flee
     assert caller is not None
     assert (caller.subject, caller.role) == (account["id"], "customer")
     assert Verifier(PublicKeys.read(key), audience="reviews").verify(seen["x-internal-token"]) is None
+
+
+def test_every_service_is_reached_and_composed(shop_fleet: dict[str, Any]) -> None:
+    slug = httpx.get(f"{shop_fleet['url']}/api/v1/products?page_size=1").json()["items"][0]["slug"]
+    through = f"{shop_fleet['url']}/api/services"
+    stock = httpx.get(f"{through}/inventory/v1/products/{slug}/stock")
+    assert stock.status_code == 200, stock.text
+    assert stock.json()["items"]
+    assert httpx.get(f"{through}/reviews/v1/products/{slug}/reviews").json()["page"] == 1
+    assert "items" in httpx.get(f"{through}/recommendations/v1/products/{slug}/recommendations").json()
+    assert httpx.put(f"{through}/reviews/v1/products/{slug}/reviews/mine").status_code == 405
+    assert httpx.get(f"{through}/reviews/v1/reviews").status_code == 404
+    for mode in ("parallel", "sequential"):
+        composed = httpx.get(f"{shop_fleet['url']}/api/compose/product/{slug}?mode={mode}")
+        assert composed.status_code == 200, composed.text
+        assert (composed.json()["slug"], composed.json()["degraded"]) == (slug, [])
+        assert composed.json()["stock"] is not None
 
 
 @pytest.mark.parametrize(

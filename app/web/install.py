@@ -32,6 +32,8 @@ from app.web.language import Language
 from app.web.pages import ROUTES
 from app.web.pages.desk import owner as desk
 from app.web.pages.payment import PATH as RETURN_PATH
+from app.web.pictures import PATH as PICTURES
+from app.web.pictures import kept_picture
 from app.web.rates import Rates
 from app.web.shopping import CartOf
 
@@ -80,6 +82,7 @@ def _add_routes(app: FastAPI) -> None:
     app.router.routes += [
         *ROUTES,
         Route(PREFIX + "{name:path}", ASSETS.serve),
+        Route(PICTURES + "{name}", kept_picture),
         Route("/favicon.ico", ASSETS.icon),
         Route(docs.PATH, docs.docs),
     ]

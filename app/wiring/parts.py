@@ -21,6 +21,7 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.desk.desk import Desk
 from app.shop.password import ChangePassword
 from app.shop.recovery import Recovery
 from app.shop.revocations import EndSessions
@@ -130,8 +131,9 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.gateway(observability, gateway)
     if rates is not None:
         listing.rates(observability, rates)
+    desk = desk_of(database=database, images=blocking.images)
     return Parts(
-        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments),
+        shop=_shop(settings, desk, database, logins, attempts, passwords, sessions, payments),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -218,6 +220,7 @@ def _recovery(settings: Settings, background: Database, payments: HttpPayments |
 
 def _shop(
     settings: Settings,
+    desk: Desk,
     database: Database,
     logins: Database,
     attempts: RedisAttempts,
@@ -249,7 +252,7 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        desk=desk_of(database=database),
+        desk=desk,
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

@@ -16,6 +16,7 @@ from app.web.forms import Form
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import View, needed, page
 from app.web.shopping import client_of, shop_of
+from app.web.uploads import read_upload
 from app.web.visitors import customer
 
 PATH: Final = "/quan-tri"
@@ -34,6 +35,12 @@ def desk_page(path: str, show: View) -> Route:
 def desk_form(path: str, show: Show, submit: Submit) -> Route:
     """A page with a form that the owner alone sees and sends."""
     return page(PATH + path, _for_owner(form_view(show, submit)), access=needed, methods=("GET", "POST"))
+
+
+def desk_upload(path: str, show: Show, submit: Submit) -> Route:
+    """Likewise, with a form that brings a file."""
+    view = form_view(show, submit, read=read_upload)
+    return page(PATH + path, _for_owner(view), access=needed, methods=("GET", "POST"))
 
 
 def desk_of(request: Request) -> Desk:

@@ -8,6 +8,7 @@ from typing import NoReturn
 import typer
 
 from app.cli import (
+    accounts,
     backup,
     breakers,
     catalog,
@@ -32,7 +33,7 @@ from app.settings import SettingsError
 
 for group in (
     *(up, status, operations, logs, down, serve, migrate),
-    *(catalog, sample, backup, sessions, mail, compartments, breakers, faults),
+    *(catalog, sample, backup, sessions, accounts, mail, compartments, breakers, faults),
     doctor,
 ):
     group.register(cli)

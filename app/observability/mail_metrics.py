@@ -17,7 +17,7 @@ class MailMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._attempts = Counter(
             "mail_attempts",
-            "Attempts to send a mail; outcome: sent, postponed, given_up or expired.",
+            "Attempts to send a mail; outcome: sent, postponed, given_up, expired or dropped.",
             ("kind", "outcome"),
             registry=registry,
         )

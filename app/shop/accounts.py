@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol
 
 from email_validator import EmailNotValidError, validate_email
 
-from app.shop.errors import BadCredentials, Invalid, Unavailable
+from app.shop.errors import AccountLocked, BadCredentials, Invalid, Unavailable
 from app.shop.mail import Language, MailKind, Message
 from app.shop.revocations import Epochs
 from app.shop.text import clean
@@ -28,6 +28,8 @@ class Account:
     role: Role
     created_at: datetime
     language: Language = "vi"
+    phone: str = ""
+    locked_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,12 @@ def email_key(email: str) -> str | None:
         return None
 
 
+def checked_email(email: str) -> tuple[str, str]:
+    """The address as it will be kept and its key, or `Invalid`."""
+    address = _address(email)
+    return address, _key(address)
+
+
 def _address(email: str) -> str:
     address = clean("email", email, most=EMAIL_MOST)
     try:
@@ -127,10 +135,10 @@ def _key(address: str) -> str:
 
 def checked_registration(*, email: str, password: str, name: str, language: Language = "vi") -> Registration:
     """The registration, or `Invalid` naming the first field that cannot be."""
-    address = _address(email)
+    address, key = checked_email(email)
     return Registration(
         email=address,
-        email_key=_key(address),
+        email_key=key,
         name=clean("name", name, most=NAME_MOST),
         password=checked_password(password),
         language=language,
@@ -192,13 +200,15 @@ class LogIn:
     epochs: Epochs
 
     async def __call__(self, *, email: str, password: str, client: str) -> Admission:
-        """Who it is; raises `BadCredentials`, `TooManyAttempts`. `client` is the caller's address."""
+        """Who it is; raises `BadCredentials`, `AccountLocked`, `TooManyAttempts`. `client` is the caller's address."""
         key = email_key(email)
         await self.attempts.check(key or email, client)
         admission = await self._recognised(key, password)
         if admission is None:
             await self.attempts.failed(key or email, client)
             raise BadCredentials("unknown e-mail or wrong password")
+        if admission.account.locked_at is not None:
+            raise AccountLocked("the shop has locked this account")
         return admission
 
     async def _recognised(self, key: str | None, password: str) -> Admission | None:

@@ -2,12 +2,16 @@
 
 ShopError
 ├── Unavailable            a store could not be asked in time; nothing happened
-│   ├── SessionsLinger     the password is changed, and the other sessions end later
+│   ├── SessionsLinger     it is done, and the sessions it ends end later
 │   └── PaymentsUnavailable  no payment by card now; no order was placed, and nothing stays charged
 ├── Invalid                a value that no retry will make right
 ├── NotFound               no such product, order or page of them for this caller
 ├── EmailTaken             the e-mail belongs to an account already
 ├── BadCredentials         unknown e-mail or wrong password, on purpose not told apart
+├── AccountLocked          the right password, of an account that nobody may use
+├── LinkDead               the link of a mail that was used, is over, or was never ours
+├── Forbidden              not for this account
+├── LastOwner              nobody would be left to run the shop; nothing changed
 ├── TooManyAttempts        slow down, then try again
 ├── LoginNeeded            this needs an account
 ├── CartLimit              the line would pass its limit; nothing changed
@@ -39,10 +43,10 @@ class Unavailable(ShopError):
 
 
 class SessionsLinger(Unavailable):
-    """The password is changed; the other sessions end as soon as their store answers, without being asked."""
+    """It is done; the sessions that it ends end as soon as their store answers, without being asked."""
 
     def __init__(self) -> None:
-        super().__init__("the end of the other sessions")
+        super().__init__("the end of the sessions")
 
 
 class PaymentsUnavailable(Unavailable):
@@ -76,6 +80,22 @@ class EmailTaken(ShopError):
 
 class BadCredentials(ShopError):
     """Unknown e-mail or wrong password; nobody is told which."""
+
+
+class AccountLocked(ShopError):
+    """The shop has locked this account; told only to whoever knows its password."""
+
+
+class LinkDead(ShopError):
+    """The link of a mail that was used, has expired, or was never ours; nobody is told which."""
+
+
+class Forbidden(ShopError):
+    """Not for this account, whoever uses it."""
+
+
+class LastOwner(ShopError):
+    """Nobody would be left to run the shop; nothing changed."""
 
 
 class TooManyAttempts(ShopError):

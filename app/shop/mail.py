@@ -16,6 +16,10 @@ LANGUAGES: Final[tuple[Language, ...]] = ("vi", "en")
 MailKind: TypeAlias = Literal[
     "welcome",
     "password_changed",
+    "password_reset",
+    "account_locked",
+    "account_unlocked",
+    "role_changed",
     "order_confirmed",
     "order_cancelled",
     "order_shipped",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.shop.accounts import Account, Accounts, Attempts, Passwords, checked_password, email_key, mail_to
-from app.shop.errors import Invalid, SessionsLinger, Unavailable
-from app.shop.revocations import End, Revocations
+from app.shop.errors import Invalid
+from app.shop.revocations import End, Revocations, keep_promise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +36,7 @@ class ChangePassword:
         )
         if revocation is None:
             raise _wrong()
-        try:
-            epoch = await end_others()
-        except Unavailable as away:
-            raise SessionsLinger from away
-        if epoch:
-            await self.revocations.settle(revocation, epoch=epoch)
+        await keep_promise(self.revocations, revocation, end_others)
 
     async def _proved(self, account_id: str, current: str, client: str) -> tuple[Account, str]:
         """The account and the hash that the current password matches; guesses count like those at the door."""

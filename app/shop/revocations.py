@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Protocol
 
+from app.shop.errors import SessionsLinger, Unavailable
+
 _PREFIX: Final = "user:"
 
 End = Callable[[], Awaitable[int]]
@@ -33,6 +35,13 @@ class Epochs(Protocol):
         """The date of a log-in that begins now; a later end of the account's sessions ends it too."""
 
 
+class Ends(Protocol):
+    """What ends sessions of any account, whoever asks."""
+
+    def of(self, account_id: str) -> End:
+        """Ends every session of the account."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsettled:
     """An end of sessions that was promised, and not seen to be done."""
@@ -55,6 +64,16 @@ class Revocations(Protocol):
 
     async def recent(self, within: timedelta) -> Mapping[str, int]:
         """The latest epoch of every account whose sessions ended in that time."""
+
+
+async def keep_promise(revocations: Revocations, promised: int, end: End) -> None:
+    """End the sessions whose end was promised; raises `SessionsLinger` where that must wait, and it is kept later."""
+    try:
+        epoch = await end()
+    except Unavailable as away:
+        raise SessionsLinger from away
+    if epoch:
+        await revocations.settle(promised, epoch=epoch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from app.shop.checkout import PlaceOrder
 from app.shop.desk.desk import Desk
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
+from app.shop.people import People
 from app.shop.revocations import EndSessions
 from app.shop.settlement import Settlement
 
@@ -26,6 +27,7 @@ class Shop:
     register: Register
     log_in: LogIn
     change_password: ChangePassword
+    people: People
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart

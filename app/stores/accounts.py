@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -15,7 +15,8 @@ from app.shop.mail import Message
 from app.shop.text import storable
 from app.stores import outbox
 from app.stores.database import AnyRow, Database
-from app.stores.tables import accounts, revocations
+from app.stores.revocations import promise
+from app.stores.tables import accounts
 
 
 def is_uuid(text: str) -> bool:
@@ -65,21 +66,21 @@ class SqlAccounts:
         row = await self.database.transaction(work)
         if row is None:
             raise EmailTaken("there is an account with this e-mail already")
-        return _account(row)
+        return account_of_row(row)
 
     async def by_id(self, account_id: str) -> Account | None:
         """One query."""
         if not is_uuid(account_id):
             return None
-        row = await self.database.row(select(accounts).where(accounts.c.id == account_id))
-        return None if row is None else _account(row)
+        row = await self.database.row(select(accounts).where(accounts.c.id == account_id, not_erased()))
+        return None if row is None else account_of_row(row)
 
     async def credentials(self, email_key: str) -> tuple[Account, str] | None:
         """One query."""
         if not storable(email_key):
             return None
-        row = await self.database.row(select(accounts).where(accounts.c.email_key == email_key))
-        return None if row is None else (_account(row), row.password_hash)
+        row = await self.database.row(select(accounts).where(accounts.c.email_key == email_key, not_erased()))
+        return None if row is None else (account_of_row(row), row.password_hash)
 
     async def rehash(self, account_id: str, *, old: str, new: str) -> None:
         """Compare and set: a password that was changed meanwhile stays changed."""
@@ -105,15 +106,23 @@ class SqlAccounts:
             if not changed.rowcount:
                 return None
             await outbox.add(connection, mail)
-            promised: int | None = await connection.scalar(
-                insert(revocations).values(account_id=account_id).returning(revocations.c.id)
-            )
-            return promised
+            return await promise(connection, account_id)
 
         return await self.database.transaction(work)
 
 
-def _account(row: AnyRow) -> Account:
+def not_erased() -> ColumnElement[bool]:
+    """Of accounts that are somebody's."""
+    return accounts.c.erased_at.is_(None)
+
+
+def is_open() -> ColumnElement[bool]:
+    """Of accounts that somebody may use."""
+    return and_(not_erased(), accounts.c.locked_at.is_(None))
+
+
+def account_of_row(row: AnyRow) -> Account:
+    """The account of a whole row of the table."""
     return Account(
         id=row.id,
         email=row.email,
@@ -121,4 +130,6 @@ def _account(row: AnyRow) -> Account:
         role=row.role,
         created_at=row.created_at,
         language=row.language,
+        phone=row.phone,
+        locked_at=row.locked_at,
     )

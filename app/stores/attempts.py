@@ -93,8 +93,8 @@ class RedisAttempts:
     def _limits(self, email_key: str, client: str) -> tuple[tuple[RateLimitItem, str], ...]:
         network = network_of(client)
         return (
-            (self._of_account, _digest(f"{email_key}\n{network}")),
-            (self._of_client, _digest(network)),
+            (self._of_account, digest_of(f"{email_key}\n{network}")),
+            (self._of_client, digest_of(network)),
         )
 
     @asynccontextmanager
@@ -119,5 +119,6 @@ def network_of(client: str) -> str:
     return str(address)
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """What Redis sees of an e-mail or an address."""
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:32]

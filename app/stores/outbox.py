@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, and_, case, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, func, insert, null, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.mail import Language, Message
@@ -102,7 +102,7 @@ class SqlOutbox:
 
     async def sent(self, message_id: str) -> None:
         """It was taken on; its facts are forgotten."""
-        await self._end(message_id, sent_at=func.clock_timestamp(), fields=None, last_error=None)
+        await self._end(message_id, sent_at=func.clock_timestamp(), fields=null(), last_error=None)
 
     async def postpone(self, message_id: str, *, pause: timedelta, why: str) -> None:
         """Let it be tried again after the pause."""

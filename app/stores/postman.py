@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from app.resilience import Bulkhead
 from app.shop.errors import Unavailable
-from app.shop.mail import MailServer, Undeliverable
+from app.shop.mail import MailServer, Message, Undeliverable
 from app.stores.outbox import Backlog, Due, SqlOutbox
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,13 @@ _MARGIN: Final = timedelta(seconds=10)
 
 _WHY_MOST: Final = 200
 
-Outcome = Literal["sent", "postponed", "given_up", "expired"]
+Outcome = Literal["sent", "postponed", "given_up", "expired", "dropped"]
+
+Prepare = Callable[[Message], Awaitable[Message | None]]
+"""Makes the mail of what was asked for, at the last moment, so that no secret waits in the outbox.
+
+None where there is nobody to write to. Raises `Unavailable`.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +74,7 @@ class Postman:
         slots: Bulkhead,
         *,
         config: PostmanConfig | None = None,
+        preparations: Mapping[str, Prepare] | None = None,
         listeners: Sequence[Listener] = (),
     ) -> None:
         self.backlog = Backlog(waiting=0, oldest_s=0.0, given_up=0)
@@ -75,6 +82,7 @@ class Postman:
         self._server = server
         self._slots = slots
         self._config = config or PostmanConfig()
+        self._preparations = dict(preparations or {})
         self._listeners = tuple(listeners)
         self._under_way: set[asyncio.Task[None]] = set()
         self._is_cut_off = False
@@ -133,13 +141,21 @@ class Postman:
             return await self._give_up(due, "its time is over", outcome="expired")
         try:
             async with asyncio.timeout(self._config.timeout.total_seconds()):
-                await self._server.send(due.message, message_id=due.id)
+                message = await self._prepared(due.message)
+                if message is None:
+                    await self._outbox.drop(due.id)
+                    return "dropped"
+                await self._server.send(message, message_id=due.id)
         except Undeliverable as refused:
             return await self._give_up(due, str(refused))
         except (Unavailable, TimeoutError) as away:
             return await self._postpone(due, str(away) or "the mail server did not answer in time")
         await self._outbox.sent(due.id)
         return "sent"
+
+    async def _prepared(self, message: Message) -> Message | None:
+        prepare = self._preparations.get(message.kind)
+        return message if prepare is None else await prepare(message)
 
     async def _postpone(self, due: Due, why: str) -> Outcome:
         if due.attempts >= self._config.tries:

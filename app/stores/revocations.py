@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.sessions import Sessions, StoreUnavailable
 from app.shop.errors import Unavailable
-from app.shop.revocations import Unsettled, user_of
+from app.shop.revocations import End, Unsettled, user_of
 from app.stores.database import Database
 from app.stores.tables import revocations
 
@@ -29,6 +29,14 @@ _EVERY_S: Final = 2.0
 
 _AT_ONCE: Final = 200
 """Revocations on their way at the same time; they leave as one pipeline."""
+
+
+async def promise(connection: AsyncConnection, account_id: str) -> int:
+    """Promise in this transaction that sessions of the account end; the id of the promise."""
+    promised = await connection.execute(
+        insert(revocations).values(account_id=account_id).returning(revocations.c.id)
+    )
+    return int(promised.scalar_one())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +94,22 @@ class SessionEpochs:
         """One round trip."""
         with unavailable():
             return await self.sessions.epoch(user_of(account_id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnds:
+    """The ends' port on the session layer."""
+
+    sessions: Sessions
+
+    def of(self, account_id: str) -> End:
+        """One round trip for each store of sessions."""
+
+        async def end() -> int:
+            with unavailable():
+                return await self.sessions.end_all(user_of(account_id))
+
+        return end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

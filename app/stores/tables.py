@@ -45,6 +45,9 @@ accounts: Final = Table(
     Column("password_hash", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("language", Text, nullable=False, server_default=text("'vi'")),  # of the mail they get
+    Column("phone", Text, nullable=False, server_default=text("''")),
+    Column("locked_at", DateTime(timezone=True)),  # nobody comes in since then
+    Column("erased_at", DateTime(timezone=True)),  # nobody's any more; its orders stay in the books
     CheckConstraint("role IN ('customer', 'owner', 'operator')", name="role"),
 )
 

@@ -28,6 +28,7 @@ from app.shop.revocations import EndSessions
 from app.shop.settlement import Settlement
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
+from app.stores.asks import RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
@@ -44,6 +45,7 @@ from app.wiring.blocking import Blocking
 from app.wiring.desk import desk_of
 from app.wiring.downstream import payments_of
 from app.wiring.gateway import gateway_of
+from app.wiring.people import asks_config, people_of
 from app.wiring.post import postman_of
 
 
@@ -247,6 +249,13 @@ def _shop(
         ),
         change_password=ChangePassword(
             accounts=logging_in, passwords=passwords, attempts=attempts, revocations=revocations
+        ),
+        people=people_of(
+            database=database,
+            logins=logins,
+            sessions=sessions,
+            passwords=passwords,
+            asks=RedisAsks(asks_config(settings), attempts.pool),
         ),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),

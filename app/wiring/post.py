@@ -14,10 +14,12 @@ from app.clients.mail.smtp import SmtpServer
 from app.observability import Check, LineWriter, MailMetrics, Observability
 from app.resilience import Bulkhead, BulkheadConfig
 from app.settings import Settings
+from app.shop.forgotten import WriteReset
 from app.shop.mail import MailServer
 from app.stores.database import Database
 from app.stores.outbox import SqlOutbox
 from app.stores.postman import Postman
+from app.stores.resets import SqlResets
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +39,13 @@ def postman_of(
         "mail", BulkheadConfig(max_concurrent_calls=_AT_ONCE), listeners=[observability.resilience]
     )
     metrics = MailMetrics(observability.registry)
-    postman = Postman(SqlOutbox(database=database), server, slots, listeners=[metrics])
+    postman = Postman(
+        SqlOutbox(database=database),
+        server,
+        slots,
+        preparations={"password_reset": WriteReset(resets=SqlResets(database=database))},
+        listeners=[metrics],
+    )
     metrics.watch(lambda: postman.backlog)
     _show(observability, slots, server)
     return postman

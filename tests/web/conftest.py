@@ -27,6 +27,7 @@ from app.shop.password import ChangePassword
 from app.shop.revocations import EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
+from app.stores.asks import AsksConfig, RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
@@ -39,6 +40,7 @@ from app.stores.sample.catalog import load_sample
 from app.stores.session_cart import SessionCart
 from app.web import WebConfig, bare_app, install
 from app.wiring.desk import desk_of
+from app.wiring.people import people_of
 
 ORIGIN = "http://chopho.example"
 KEY = "a key of the tests that is long enough to sign with"
@@ -136,6 +138,13 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 ),
                 change_password=ChangePassword(
                     accounts=accounts, passwords=passwords, attempts=attempts, revocations=revocations
+                ),
+                people=people_of(
+                    database=database,
+                    logins=database,
+                    sessions=sessions,
+                    passwords=passwords,
+                    asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool),
                 ),
                 end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),

@@ -150,6 +150,8 @@ async def test_no_text_makes_a_form_crash_and_what_was_typed_is_escaped(shopper:
         ("/thanh-toan", {"nonce", "name", "phone", "address", "payment", "expected_total"}),
         ("/tai-khoan/phien", {"handle", "which"}),
         ("/tai-khoan/mat-khau", {"current", "new"}),
+        ("/quen-mat-khau", {"email", "nonce"}),
+        ("/dat-lai-mat-khau", {"token", "new", "nonce"}),
     ]
     for (path, fields), text in itertools.product(forms, TEXTS):
         body = "&".join(f"{name}={quote(text, safe='', errors='surrogatepass')}" for name in fields)

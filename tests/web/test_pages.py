@@ -77,6 +77,7 @@ async def _every_page(shopper: httpx.AsyncClient) -> dict[str, httpx.Response]:
         "/tai-khoan/phien",
         "/tai-khoan/mat-khau",
         "/dang-ky",
+        "/quen-mat-khau?asked=1",
         "/docs",
         "/none",
     ]

@@ -52,6 +52,19 @@ class NewPassword(Input):
     new: Text
 
 
+class Forgotten(Input):
+    """Whose password is forgotten."""
+
+    email: Text
+
+
+class Reset(Input):
+    """The token of the mail's link, and the password that shall count."""
+
+    token: Text
+    new: Text
+
+
 class NewLine(Input):
     """Units to be added to the cart."""
 

@@ -7,6 +7,7 @@ from app.web.pages import (
     checkout,
     desk,
     devices,
+    forgotten,
     home,
     language,
     login,
@@ -32,6 +33,7 @@ ROUTES = [
     *account.routes,
     *devices.routes,
     *password.routes,
+    *forgotten.routes,
     *language.routes,
     *desk.ROUTES,
 ]

@@ -21,6 +21,8 @@ SHOWN_AGAIN: Final = (
     shop.Invalid,
     shop.EmailTaken,
     shop.BadCredentials,
+    shop.AccountLocked,
+    shop.LastOwner,
     shop.TooManyAttempts,
     shop.CartLimit,
     shop.CartEmpty,

@@ -27,6 +27,7 @@ async def show(request: Request, entry: Entry) -> Response:
         entry=entry,
         wanted=wanted or "",
         has_ended="ended" in request.query_params,
+        is_reset="reset" in request.query_params,
     )
 
 

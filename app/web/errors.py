@@ -183,7 +183,7 @@ _FACTS: Final[Mapping[type[Exception], tuple[str, ...]]] = {
     shop.OutOfStock: ("sku", "left"),
     shop.TotalChanged: ("expected", "actual"),
     shop.CartOrdered: ("order_id",),
-    shop.WrongStatus: ("status",),
+    shop.WrongStatus: ("order_status",),
     shop.PaymentDeclined: ("reason",),
     WrongHost: ("home",),
     ServiceError: ("service",),

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from app.sessions import Session, StoreUnavailable, session_of
 from app.shop.accounts import Account
 from app.shop.errors import LoginNeeded, Unavailable
-from app.shop.revocations import End, account_of, user_of
+from app.shop.revocations import End, EndOne, account_of, user_of
 from app.web.shopping import client_of, shop_of
 
 
@@ -45,6 +45,15 @@ async def admit(request: Request, *, email: str, password: str) -> Account:
     came = await shop_of(request).log_in(email=email, password=password, client=client_of(request))
     await session_of(request).login(user_of(came.account.id), epoch=came.epoch)
     return came.account
+
+
+def ending_one(request: Request, handle: str) -> EndOne:
+    """What ends that session of whoever asks."""
+
+    async def end() -> str | None:
+        return handle if await session_of(request).end_one(handle) else None
+
+    return end
 
 
 def ending_others(request: Request) -> End:

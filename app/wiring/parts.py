@@ -22,9 +22,10 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.desk.desk import Desk
+from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
 from app.shop.recovery import Recovery
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
@@ -257,6 +258,7 @@ def _shop(
             passwords=passwords,
             asks=RedisAsks(asks_config(settings), attempts.pool),
         ),
+        end_session=EndSession(revocations=revocations),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
@@ -266,6 +268,7 @@ def _shop(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),
         cancel_order=CancelOrder(orders=orders, settlement=settlement),
+        move_order=MoveOrder(orders=orders, settlement=settlement),
         settlement=settlement,
     )
 

@@ -23,8 +23,9 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.asks import AsksConfig, RedisAsks
@@ -146,6 +147,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                     passwords=passwords,
                     asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool),
                 ),
+                end_session=EndSession(revocations=revocations),
                 end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
@@ -153,6 +155,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
                 desk=desk_of(database=database, images=Limiter("images")),
                 cancel_order=CancelOrder(orders=orders, settlement=None),
+                move_order=MoveOrder(orders=orders, settlement=None),
                 settlement=None,
             )
             for part in (database, attempts, sessions):

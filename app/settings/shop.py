@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -78,6 +78,10 @@ class Settings(WatchedProcess):
         timedelta(seconds=30), ge=timedelta(0), description="Requests in flight may finish."
     )
     rate_limit: bool = Field(default=True, description="Abuse limits; failed log-ins are limited always.")
+    cart_merging: Literal["sum", "max", "guest", "keep"] = Field(
+        "sum",
+        description="A line that both a guest's cart and the account's have: added, the larger, the guest's, the account's.",
+    )
     mail_url: MailUrl | None = Field(
         None,
         description="Where mail goes: `smtp://user:password@host:port`, `smtps://…`, or `console:` to show it in the log. "

@@ -13,7 +13,7 @@ from app.shop.catalog import Picture
 from app.shop.desk.pictures import digest_of
 from app.shop.errors import NotFound
 from app.web.assets import ASSETS, IMMUTABLE
-from app.web.shopping import shop_of
+from app.web.shopping import desk_of
 
 PATH: Final = "/anh/"
 _FOLDER: Final = "pictures/"
@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r"([0-9a-f]{64})\.webp")
 async def kept_picture(request: Request) -> Response:
     """A picture that the shop keeps; its name changes with its content, so browsers need not ask again."""
     found = _NAME.fullmatch(request.path_params["name"])
-    content = await shop_of(request).desk.pictures.content(found[1]) if found else None
+    content = await desk_of(request).pictures.content(found[1]) if found else None
     if content is None:
         raise NotFound("picture")
     return Response(content, media_type="image/webp", headers={"cache-control": IMMUTABLE})

@@ -8,6 +8,7 @@ from starlette.requests import Request
 
 from app.sessions import Session, session_of
 from app.shop.cart import Cart
+from app.shop.desk.desk import Desk
 from app.shop.errors import Invalid, NotFound
 from app.shop.shop import Shop
 from app.shop.text import clean
@@ -22,6 +23,12 @@ def shop_of(request: Request) -> Shop:
     """The shop's use cases."""
     shop: Shop = request.app.state.shop
     return shop
+
+
+def desk_of(request: Request) -> Desk:
+    """What the owner's desk can do."""
+    desk: Desk = request.app.state.desk
+    return desk
 
 
 def cart_of(request: Request) -> Cart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +12,7 @@ from app.sessions import Session, StoreUnavailable, session_of
 from app.shop.accounts import Account
 from app.shop.errors import LoginNeeded, Unavailable
 from app.shop.revocations import End, EndOne, account_of, user_of
-from app.web.shopping import client_of, shop_of
+from app.web.shopping import cart_of, client_of, shop_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +42,11 @@ async def customer(request: Request) -> str:
 
 
 async def admit(request: Request, *, email: str, password: str) -> Account:
-    """Log them in; raises `BadCredentials`, `TooManyAttempts`."""
+    """Log them in, and what they gathered before with them; raises `BadCredentials`, `TooManyAttempts`."""
     came = await shop_of(request).log_in(email=email, password=password, client=client_of(request))
     await session_of(request).login(user_of(came.account.id), epoch=came.epoch)
+    with suppress(Unavailable):  # who reads the cart next brings in what was gathered
+        await cart_of(request).read()
     return came.account
 
 

@@ -31,6 +31,7 @@ from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.asks import RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
+from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
@@ -39,6 +40,8 @@ from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
 from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.stores.shopper_cart import AccountCarts
+from app.stores.snapshot import Snapshot
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
@@ -55,6 +58,8 @@ class Parts:
     """Everything a replica is made of."""
 
     shop: Shop
+    desk: Desk
+    cart_of: AccountCarts
     sessions: Sessions
     jwks: ASGIApp | None
     replay: Replay
@@ -131,12 +136,14 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
+    offers = OffersSnapshot(SqlCatalog(database=database).offers)
     listing.gateway(observability, gateway)
     if rates is not None:
         listing.rates(observability, rates)
-    desk = desk_of(database=database, images=blocking.images)
     return Parts(
-        shop=_shop(settings, desk, database, logins, attempts, passwords, sessions, payments),
+        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments, offers),
+        cart_of=_carts(database, offers, settings),
+        desk=desk_of(database=database, images=blocking.images),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -223,22 +230,20 @@ def _recovery(settings: Settings, background: Database, payments: HttpPayments |
 
 def _shop(
     settings: Settings,
-    desk: Desk,
     database: Database,
     logins: Database,
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
     payments: HttpPayments | None,
+    offers: OffersSnapshot,
 ) -> Shop:
-    catalog = SqlCatalog(database=database)
-    offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
     settlement = _settlement(settings, database, payments)
     return Shop(
-        catalog=catalog,
+        catalog=SqlCatalog(database=database),
         accounts=SqlAccounts(database=database),
         orders=orders,
         register=Register(accounts=logging_in, passwords=passwords),
@@ -263,13 +268,19 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        desk=desk,
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),
         cancel_order=CancelOrder(orders=orders, settlement=settlement),
         move_order=MoveOrder(orders=orders, settlement=settlement),
         settlement=settlement,
+    )
+
+
+def _carts(database: Database, offers: OffersSnapshot, settings: Settings) -> AccountCarts:
+    carts = SqlCarts(database=database)
+    return AccountCarts(
+        carts=carts, versions=Snapshot(carts.versions), offers=offers, merging=settings.cart_merging
     )
 
 

@@ -12,11 +12,11 @@ from app.shop.errors import Invalid, NotFound
 from app.web.browsing import price
 from app.web.forms import Form
 from app.web.pages.desk.goods import draft_of
-from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_of, desk_upload
+from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_upload
 from app.web.pages.form import UNTOUCHED, Entry
 from app.web.pages.page import html
 from app.web.redirects import see_other
-from app.web.shopping import known_name
+from app.web.shopping import desk_of, known_name
 
 
 async def show(request: Request, entry: Entry) -> Response:

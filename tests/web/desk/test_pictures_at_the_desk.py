@@ -15,10 +15,8 @@ from sqlalchemy import text
 
 from tests.unit.test_darkroom import SVG, png_claiming
 from tests.web.conftest import BROWSER, Build, World
-from tests.web.desk import browser_of, form
-from tests.web.test_desk import owner, with_variant
-
-__all__ = ["owner"]
+from tests.web.desk.browsers import browser_of, form
+from tests.web.desk.test_desk import with_variant
 
 
 def photo(colour: str = "red", size: tuple[int, int] = (60, 40)) -> bytes:

@@ -69,11 +69,15 @@ async def _as_lines(state: StateDirectory) -> NoReturn:
 
 async def _as_table(state: StateDirectory, console: Console) -> NoReturn:
     before: Reading | None = None
-    with Live(console=console, auto_refresh=False, transient=False) as live:
+    with Live(console=console, auto_refresh=False) as live:
         while True:
             found = await status_of(state)
             now = await _reading(Path(found.haproxy.socket))
-            live.update(table(found, now, flows(before, now)), refresh=True)
+            shown = table(found, now, flows(before, now))
+            if console.is_terminal:
+                live.update(shown, refresh=True)
+            else:
+                console.print(shown)
             before = now
             await asyncio.sleep(_EVERY_S)
 

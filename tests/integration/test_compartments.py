@@ -112,7 +112,11 @@ async def test_every_finite_resource_of_a_replica_is_listed(
         "cache Redis",
         *SERVICES,
         *(f"{name} connections" for name in SERVICES),
-        *(f"gateway.{name}{what}" for name in PUBLIC for what in ("", " connections")),
+        *(
+            f"gateway.{name}{what}"
+            for name in ("reviews", "recommendations", "inventory")
+            for what in ("", " connections")
+        ),
     }
     assert all(each["shared_by"] and each["dies"] for each in rows.values())
     assert [breaker.name for breaker in parts.observability.resilience.breakers()] == [

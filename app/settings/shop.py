@@ -78,6 +78,11 @@ class Settings(WatchedProcess):
         timedelta(seconds=30), ge=timedelta(0), description="Requests in flight may finish."
     )
     rate_limit: bool = Field(default=True, description="Abuse limits; failed log-ins are limited always.")
+    proof_lasts: Duration = Field(
+        timedelta(minutes=15),
+        ge=timedelta(0),
+        description="How long after the password was given sensitive actions do not ask for it again.",
+    )
     mail_url: MailUrl | None = Field(
         None,
         description="Where mail goes: `smtp://user:password@host:port`, `smtps://…`, or `console:` to show it in the log. "

@@ -11,6 +11,7 @@ ShopError
 ├── AccountLocked          the right password, of an account that nobody may use
 ├── LinkDead               the link of a mail that was used, is over, or was never ours
 ├── Forbidden              not for this account
+├── ProofNeeded            the password was given too long ago for this
 ├── LastOwner              nobody would be left to run the shop; nothing changed
 ├── TooManyAttempts        slow down, then try again
 ├── LoginNeeded            this needs an account
@@ -92,6 +93,10 @@ class LinkDead(ShopError):
 
 class Forbidden(ShopError):
     """Not for this account, whoever uses it."""
+
+
+class ProofNeeded(ShopError):
+    """The password was given too long ago for this; nothing happened, and it may be given now."""
 
 
 class LastOwner(ShopError):

@@ -133,6 +133,7 @@ TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.AccountLocked: (403, "account_locked"),
     shop.LinkDead: (410, "link_dead"),
     shop.Forbidden: (403, "forbidden"),
+    shop.ProofNeeded: (403, "proof_needed"),
     shop.LastOwner: (409, "last_owner"),
     shop.TooManyAttempts: (429, "too_many_attempts"),
     shop.LoginNeeded: (401, "login_needed"),

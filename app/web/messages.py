@@ -22,6 +22,8 @@ MESSAGES: Final[Mapping[str, str]] = {
     "account_locked": "Tài khoản này đã bị khóa. Xin liên hệ với cửa hàng.",
     "link_dead": "Đường dẫn này đã được dùng, đã hết hạn hoặc không đúng. Bạn có thể yêu cầu một đường dẫn mới.",
     "forbidden": "Tài khoản của bạn không được phép làm việc này.",
+    "proof_needed": "Việc này cần bạn nhập lại mật khẩu.",
+    "addresses_full": "Bạn đã lưu đủ số địa chỉ. Xin xóa bớt một địa chỉ trước.",
     "last_owner": "Đây là chủ cửa hàng cuối cùng, nên không thể thay đổi.",
     "too_many_attempts": "Bạn đã thử nhiều lần quá, xin chờ một lát rồi thử lại.",
     "login_needed": "Bạn cần đăng nhập để tiếp tục.",

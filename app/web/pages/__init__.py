@@ -2,11 +2,13 @@
 
 from app.web.pages import (
     account,
+    addresses,
     cart,
     category,
     checkout,
     desk,
     devices,
+    email,
     forgotten,
     home,
     language,
@@ -15,6 +17,8 @@ from app.web.pages import (
     password,
     payment,
     product,
+    profile,
+    proof,
     register,
     search,
 )
@@ -31,6 +35,10 @@ ROUTES = [
     *payment.routes,
     *orders.routes,
     *account.routes,
+    *profile.routes,
+    *addresses.routes,
+    *email.routes,
+    *proof.routes,
     *devices.routes,
     *password.routes,
     *forgotten.routes,

@@ -12,7 +12,6 @@ from starlette.routing import Route
 from app.lifecycle import Probes, serve
 from app.observability import logging_to
 from app.settings import Settings, SettingsError, read, service_manager
-from app.stores.session_cart import SessionCart
 from app.web import WebConfig, bare_app, install
 from app.wiring import Parts, build
 
@@ -30,7 +29,7 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
         app,
         shop=parts.shop,
         sessions=parts.sessions,
-        cart_of=SessionCart,
+        cart_of=parts.cart_of,
         config=web_config(settings),
         gateway=parts.gateway,
         rates=parts.rates,

@@ -110,12 +110,16 @@ def register(cli: typer.Typer) -> None:
 
 
 async def _end(desk: Desk, account_id: str, handle: str | None) -> int:
-    from app.shop.revocations import EndSessions, user_of
+    from app.shop.revocations import EndSession, EndSessions, user_of
     from app.stores.revocations import SqlRevocations, unavailable
 
-    user = user_of(account_id)
+    user, revocations = user_of(account_id), SqlRevocations(database=desk.database)
     if handle is not None:
-        if not await desk.sessions.end_one(user, handle):
+
+        async def end_one() -> str | None:
+            return handle if await desk.sessions.end_one(user, handle) else None
+
+        if not await EndSession(revocations=revocations)(end_one):
             raise FleetError(f"the account has no session {handle}")
         return 1
     number = len(await desk.sessions.devices(user))
@@ -124,7 +128,7 @@ async def _end(desk: Desk, account_id: str, handle: str | None) -> int:
         with unavailable():
             return await desk.sessions.end_all(user)
 
-    await EndSessions(revocations=SqlRevocations(database=desk.database))(account_id, end)
+    await EndSessions(revocations=revocations)(account_id, end)
     return number
 
 

@@ -20,6 +20,9 @@ ID: Final = "webhook-id"
 TIMESTAMP: Final = "webhook-timestamp"
 SIGNATURE: Final = "webhook-signature"
 
+SHOP_PATH: Final = "/api/v1/webhooks/payments"
+"""Where the shop hears of its payments."""
+
 TOLERANCE: Final = timedelta(minutes=5)
 """How far the sender's clock may be from ours; what is older may be a recording."""
 

@@ -103,12 +103,13 @@ class StateDirectory:
         try:
             known: dict[str, str] = json.loads(file.read_text()) if file.exists() else _new_secrets()
             # Fleets of an older version had none.
-            found = Secrets(**{"faults_token": secrets.token_urlsafe(24), **known})
+            later = {name: secrets.token_urlsafe(32) for name in ("faults_token", "webhook_secret")}
+            found = Secrets(**{**later, **known})
         except (ValueError, TypeError) as error:
             raise StateUnusable(
                 f"{file} cannot be read as secrets; mend it, or remove {self.path}"
             ) from error
-        if not file.exists() or "faults_token" not in known:
+        if not file.exists() or asdict(found) != known:
             write_privately(file, json.dumps(asdict(found)))
         return found
 
@@ -120,6 +121,7 @@ class Secrets:
     session_key: str
     database_password: str
     faults_token: str
+    webhook_secret: str
 
 
 def _new_secrets() -> dict[str, str]:

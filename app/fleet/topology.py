@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
+from app.clients.webhooks import SHOP_PATH
 from app.fleet.errors import FleetError
 from app.fleet.haproxy import SOCKET, HaproxyServer
 from app.fleet.postgres import PostgresServer
@@ -209,6 +210,7 @@ class Topology:
         return {
             "CHOPHO_PAYMENTS_URL": self.service_url(PAYMENTS),
             "CHOPHO_IDENTITY_KEY": str(self.options.state.identity_key),
+            "CHOPHO_PAYMENTS_WEBHOOK_SECRETS": self.options.state.secrets().webhook_secret,
         }
 
     def service_settings(self) -> Mapping[str, str]:
@@ -217,5 +219,8 @@ class Topology:
             "CHOPHO_DATABASE_URL": self.database_url,
             "CHOPHO_IDENTITY_PUBLIC_KEY": str(self.options.state.identity_public_key),
             "CHOPHO_FAULTS_TOKEN": self.options.state.secrets().faults_token,
+            # What the acquirer tells of itself comes in by the shop's door.
+            "CHOPHO_WEBHOOKS": f"shop={self.url}{SHOP_PATH}",
+            "CHOPHO_WEBHOOK_SECRETS": f"shop={self.options.state.secrets().webhook_secret}",
             "PYTHONUNBUFFERED": "1",
         }

@@ -101,9 +101,9 @@ class MeasuredStore:
         """Give everything back."""
         await self._store.close()
 
-    async def load(self, ticket: str) -> Record | Ended:
+    async def load(self, ticket: str, *, presented: bool = True) -> Record | Ended:
         """The session."""
-        return _noted(await self._metrics.measure("load", self._store.load(ticket)))
+        return _noted(await self._metrics.measure("load", self._store.load(ticket, presented=presented)))
 
     async def create(self, draft: Draft) -> Record:
         """A new session."""
@@ -137,6 +137,14 @@ class MeasuredStore:
     async def end_one(self, user: str, handle: str) -> bool:
         """End the user's session with that handle."""
         return await self._metrics.measure("end_one", self._store.end_one(user, handle))
+
+    async def end_again(self, handle: str) -> None:
+        """End a session again."""
+        await self._metrics.measure("end_again", self._store.end_again(handle))
+
+    def handle(self, ticket: str) -> str:
+        """What names a session."""
+        return self._store.handle(ticket)
 
     async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """End every session of the user."""

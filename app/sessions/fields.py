@@ -134,10 +134,9 @@ class Fields:
 
     async def _revoked_meanwhile(self) -> bool:
         # A ticket that was only renewed must not follow a logout into the browser.
-        ticket, store = self._ticket, self._store
-        return (
-            ticket is not None and not store.concurrent_writes and isinstance(await store.load(ticket), Ended)
-        )
+        if self._ticket is None or self._store.concurrent_writes:
+            return False
+        return isinstance(await self._store.load(self._ticket, presented=False), Ended)
 
     async def _loaded(self) -> Record | None:
         return self._record if self._looked else await self._look()
@@ -146,11 +145,15 @@ class Fields:
         if self._looked or self._shown_ticket() is None or self._ticket is None:
             self._looked = True
             return self._record
-        homes, writes = self._sessions.homes(self._ticket), self._writes
+        homes, writes, presented = (
+            self._sessions.homes(self._ticket),
+            self._writes,
+            self._ticket == self._shown,
+        )
         if len(homes) == 1:
-            store, found = homes[0], await homes[0].load(self._ticket)
+            store, found = homes[0], await homes[0].load(self._ticket, presented=presented)
         else:
-            store, found = await self._sessions.find(self._ticket)
+            store, found = await self._sessions.find(self._ticket, presented=presented)
         if writes != self._writes:
             # What the same request wrote meanwhile, in another task, is newer than what was found.
             return await self._look()

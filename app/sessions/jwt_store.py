@@ -2,31 +2,40 @@
 
 `<namespace>:ended:<sha256 of the jti>`   string  the block list: when and how it ended, or who replaces it
 `<namespace>:tokens:<sha256 of the jti>`  hash    what the list of devices shows of a user's session
+
+Of a user's session it is also known which token was presented last (`jwt_families`): a copy of an older one,
+presented when nothing of it can be under way any more, ends the session.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from .changes import Changes, applied
 from .config import LEASE_MS, SessionConfig
-from .errors import Refused, TooLarge
+from .errors import Refused, StoreUnavailable, TooLarge
+from .jwt_families import GRACE_MS, Presented
+from .jwt_listed import Listed
 from .jwt_tokens import KIND, LEEWAY_MS, LONGEST, Token, Tokens, Unverified
 from .ports import Seal
-from .records import Claim, Committed, Device, Draft, Ended, Record, hash_of
+from .records import Claim, Committed, Device, Draft, Ended, Record
 from .redis_keys import Keys
 from .redis_memory import Memory
 from .redis_policy import warn_of_eviction
 from .redis_replies import checked, number
-from .redis_scripts import BLOCK, COMMIT, CREATE, SWAP, limits_of, words_of
+from .redis_scripts import BLOCK, SWAP
 from .redis_server import Wire, pack
 from .redis_users import Users
 from .tickets import user_ref
+
+_log = logging.getLogger(__name__)
 
 _RENEWALS: Final = 5
 """A token is renewed when a fifth of its life is over: each costs a signature and a cookie."""
@@ -49,9 +58,11 @@ class JwtStore:
         self._keys = Keys(config.namespace, tokens=True)
         self._users = Users(wire, config, self._keys, ending=self._ending)
         self._memory = Memory(wire, self._keys.memory, config)
-        self._limits = limits_of(config)
+        self._listed = Listed(wire, config, self._keys, self._users)
         # A request in flight may still renew a token that is about to end.
         self._blocked_ms = config.absolute_ms + LEEWAY_MS
+        # By then every token that it could tell is over.
+        self._told_ms = tokens.lifetime_ms + GRACE_MS + LEEWAY_MS
         self._looking: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -68,16 +79,15 @@ class JwtStore:
             await self._ending.close()
         await self._wire.close()
 
-    async def load(self, ticket: str) -> Record | Ended:
+    async def load(self, ticket: str, *, presented: bool = True) -> Record | Ended:
         """What the token says, if nobody revoked it; renewed when it is time to."""
         found = await self._judged(ticket, writing=False)
         if isinstance(found, Ended):
             return found
-        record = _copy(found.record)
-        if self._config.now_ms() - record.seen_ms >= self.tokens.lifetime_ms // _RENEWALS:
-            record.ticket = self.tokens.write(record, found.jti)
-            record.seen_ms = self._config.now_ms()
-            await self._note(record, found.jti)
+        token, known = found
+        record = _copy(token.record)
+        if presented:
+            await self._used(record, token.jti, known)
         return record
 
     async def create(self, draft: Draft) -> Record:
@@ -96,7 +106,7 @@ class JwtStore:
         )
         jti = secrets.token_urlsafe(16)
         record.ticket = self._fitting(record, jti)
-        await self._show(record, jti)
+        await self._listed.show(record, _name(jti))
         return record
 
     async def commit(self, ticket: str, changes: Changes) -> Committed | Ended | Refused:
@@ -104,14 +114,15 @@ class JwtStore:
         found = await self._judged(ticket, writing=True)
         if isinstance(found, Ended):
             return found
+        token, _ = found
         try:
-            fields, numbers = applied(found.record.fields, changes, limits=self._config)
-            record = replace(found.record, fields=fields)
-            record.ticket = self._fitting(record, found.jti)
+            fields, numbers = applied(token.record.fields, changes, limits=self._config)
+            record = replace(token.record, fields=fields)
+            record.ticket = self._fitting(record, token.jti)
         except Refused as refused:
             return refused
         record.seen_ms = self._config.now_ms()
-        await self._note(record, found.jti)
+        await self._listed.note(record, _name(token.jti))
         return Committed(record.ticket, numbers)
 
     async def claim(self, ticket: str) -> Claim | Ended:
@@ -119,11 +130,12 @@ class JwtStore:
         found = await self._judged(ticket, writing=True)
         if isinstance(found, Ended):
             return found
+        token, _ = found
         now = self._config.now_ms()
         stamp = f"{now}:claimed:{secrets.token_hex(8)}"
         words = str(now), str(LEASE_MS), stamp, str(self._blocked_ms)
-        (won,) = checked(await BLOCK.run(self._wire, self._entry(found.jti), *words))
-        return Claim(record=_copy(found.record), stamp=stamp) if won else Ended(now, rotated=True)
+        (won,) = checked(await BLOCK.run(self._wire, self._entry(token.jti), *words))
+        return Claim(record=_copy(token.record), stamp=stamp) if won else Ended(now, rotated=True)
 
     async def settle(self, claim: Claim) -> bool:
         """Turn the entry into a block."""
@@ -132,7 +144,7 @@ class JwtStore:
         words = claim.stamp, block, str(self._blocked_ms)
         (ended,) = checked(await SWAP.run(self._wire, self._entry(jti), *words))
         if ended:
-            await self._wire.call(*self._hiding(_name(jti), claim.record.user))
+            await self._wire.call(*self._listed.hiding(_name(jti), claim.record.user))
         return bool(ended)
 
     async def release(self, claim: Claim) -> None:
@@ -146,9 +158,7 @@ class JwtStore:
             token = self.tokens.read(ticket)
         except Unverified:
             return
-        name = _name(token.jti)
-        replies = await self._ending.call(self._blocking(name), *self._hiding(name, token.record.user))
-        checked(replies[:1])
+        await self._block(_name(token.jti), token.record.user)
 
     async def end_one(self, user: str, handle: str) -> bool:
         """Block the id behind the handle if the list says it is the user's."""
@@ -157,9 +167,16 @@ class JwtStore:
         if owner != user.encode():
             checked([owner])
             return False
-        replies = await self._ending.call(self._blocking(handle), *self._hiding(handle, user))
-        checked(replies[:1])
+        await self._block(handle, user)
         return True
+
+    async def end_again(self, handle: str) -> None:
+        """Block the id behind the handle; nothing needs to be known of it."""
+        await self._block(handle, None)
+
+    def handle(self, ticket: str) -> str:
+        """The hash of the token's id, which renewals leave as it is."""
+        return _name(self.tokens.read(ticket).jti)
 
     async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """Raise the epoch, which no older token survives."""
@@ -185,10 +202,10 @@ class JwtStore:
         """What the list says."""
         mine = None
         if current is not None and current.startswith(f"{KIND}."):
-            mine = _name(self.tokens.read(current).jti)
+            mine = self.handle(current)
         return await self._users.devices(user, self._ref(user), current=mine)
 
-    async def _judged(self, ticket: str, *, writing: bool) -> Token | Ended:
+    async def _judged(self, ticket: str, *, writing: bool) -> tuple[Token, Presented] | Ended:
         try:
             token = self.tokens.read(ticket)
         except Unverified:
@@ -198,13 +215,41 @@ class JwtStore:
         ends_ms = min(token.exp_ms, record.seen_ms + self.tokens.lifetime_ms, record.ends_ms(self._config))
         if ends_ms <= now or record.seen_ms > now + LEEWAY_MS:
             return Ended()
-        entry, epoch_key = self._entry(token.jti), self._keys.epoch(self._ref(record.user or ""))
-        asked = [(entry, pack("GET", entry)), (epoch_key, pack("GET", epoch_key))]
-        stored, *epochs = checked(await self._wire.call(*asked[: 1 + bool(record.user)]))
+        keys = [self._entry(token.jti)]
+        if record.user is not None:
+            keys += [self._keys.epoch(self._ref(record.user)), self._keys.presented(_name(token.jti))]
+        stored, *of_user = checked(await self._wire.call(*((key, pack("GET", key)) for key in keys)))
         if stored is not None and (ended := self._entered(stored, writing=writing)):
             return ended
-        epoch = number(epochs[0]) if epochs else 0
-        return token if record.epoch >= epoch else Ended(epoch)
+        epoch, known = (number(of_user[0]), Presented.read(of_user[1])) if of_user else (0, Presented())
+        if record.epoch < epoch:
+            return Ended(epoch)
+        if known.tells_copy(record.seen_ms, now):
+            return await self._copied(token)
+        return token, known
+
+    async def _used(self, record: Record, jti: str, known: Presented) -> None:
+        """Note which token its browser holds, and make it a new one when it is time to."""
+        now = self._config.now_ms()
+        seen = known.with_token(record.seen_ms, now) if record.user is not None else None
+        if seen is not None:
+            # A server that cannot write leaves it to the next request; sessions are still served.
+            key = self._keys.presented(_name(jti))
+            await self._wire.call((key, pack("SET", key, seen.written(), "PX", self._told_ms)))
+        old_enough = now - record.seen_ms >= self.tokens.lifetime_ms // _RENEWALS
+        if old_enough and not known.replaced(record.seen_ms):
+            record.ticket = self.tokens.write(record, jti)
+            record.seen_ms = now
+            # The list is only shown: a server that cannot write it is no reason to refuse a look.
+            with suppress(StoreUnavailable):
+                await self._listed.note(record, _name(jti))
+
+    async def _copied(self, token: Token) -> Ended:
+        """End the whole session: of two who hold it, nobody can say which is the owner."""
+        name = _name(token.jti)
+        _log.warning("ended session %s…: a token of it that was replaced long ago came back", name[:8])
+        await self._block(name, token.record.user)
+        return Ended(self._config.now_ms())
 
     def _entered(self, stored: bytes, *, writing: bool) -> Ended | None:
         at, how, *_ = stored.decode().split(":")
@@ -222,36 +267,11 @@ class JwtStore:
             raise TooLarge("session", f"would not fit into a cookie of {LONGEST} bytes")
         return ticket
 
-    async def _show(self, record: Record, jti: str) -> None:
-        """Put a new session into its user's list."""
-        if record.user is None:
-            return
-        draft = Draft(fields={}, user=record.user, device=record.device, address=record.address)
-        raw = hash_of(draft, created_ms=record.created_ms, seen_ms=record.seen_ms, epoch=record.epoch)
-        words = [word for pair in raw.items() for word in pair]
-        living = str(record.ends_ms(self._config) - self._config.now_ms())
-        key, listing = self._keys.session(_name(jti)), self._listing(record, jti)
-        checked(await CREATE.run(self._wire, key, living, *words, also=listing))
-
-    async def _note(self, record: Record, jti: str) -> None:
-        """Note in the list that the session was used; what is gone from it stays gone."""
-        if record.user is None:
-            return
-        key, listing = self._keys.session(_name(jti)), self._listing(record, jti)
-        words = str(self._config.now_ms()), *self._limits, *words_of(Changes())
-        checked(await COMMIT.run(self._wire, key, *words, also=listing))
-
-    def _listing(self, record: Record, jti: str) -> tuple[tuple[bytes, bytes], ...]:
-        ends_ms = record.created_ms + self._config.absolute_ms
-        return self._users.listing(self._ref(record.user), _name(jti), ends_ms=ends_ms)
-
-    def _hiding(self, name: str, user: str | None) -> list[tuple[bytes, bytes]]:
-        key = self._keys.session(name)
-        return [(key, pack("DEL", key)), self._users.unlisting(self._ref(user), name)] if user else []
-
-    def _blocking(self, name: str) -> tuple[bytes, bytes]:
+    async def _block(self, name: str, user: str | None) -> None:
+        """Only the block itself must be acknowledged; without a user the list finds out by itself."""
         key = self._keys.ended(name)
-        return key, pack("SET", key, f"{self._config.now_ms()}:ended", "PX", self._blocked_ms)
+        block = key, pack("SET", key, f"{self._config.now_ms()}:ended", "PX", self._blocked_ms)
+        checked((await self._ending.call(block, *self._listed.hiding(name, user)))[:1])
 
     def _entry(self, jti: str) -> bytes:
         return self._keys.ended(_name(jti))

@@ -42,13 +42,13 @@ class MemoryStore:
         for part in (self._records, self._claims, self._epochs, self._ended):
             part.clear()
 
-    async def load(self, ticket: str) -> Record | Ended:
+    async def load(self, ticket: str, *, presented: bool = True) -> Record | Ended:
         """A copy of the session."""
         record = self._live(ticket)
         if isinstance(record, Ended):
             return record
         now = self._config.now_ms()
-        if now - record.seen_ms >= self._config.touch_ms:
+        if presented and now - record.seen_ms >= self._config.touch_ms:
             record.seen_ms = now
         return replace(record, fields=dict(record.fields))
 
@@ -119,6 +119,14 @@ class MemoryStore:
             return False
         self._end(handle)
         return True
+
+    async def end_again(self, handle: str) -> None:
+        """Forget the session."""
+        self._end(handle)
+
+    def handle(self, ticket: str) -> str:
+        """The hash of the ticket."""
+        return session_id(ticket)
 
     async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """Raise the epoch."""

@@ -37,8 +37,11 @@ class SessionStore(Protocol):
     async def close(self) -> None:
         """Give everything back."""
 
-    async def load(self, ticket: str) -> Record | Ended:
-        """The session, touched when it is time to."""
+    async def load(self, ticket: str, *, presented: bool = True) -> Record | Ended:
+        """The session, touched when it is time to.
+
+        Not `presented`: nobody came with this ticket, so that a look at it is no use of the session.
+        """
 
     async def create(self, draft: Draft) -> Record:
         """A new session under a new ticket; raises `Refused` when it would be too large."""
@@ -64,6 +67,12 @@ class SessionStore(Protocol):
 
     async def end_one(self, user: str, handle: str) -> bool:
         """End the user's session with that handle; False when there is none."""
+
+    async def end_again(self, handle: str) -> None:
+        """End the session with that handle, whosever it is, if it lives: its end was kept elsewhere."""
+
+    def handle(self, ticket: str) -> str:
+        """What names the session in lists and to those who end it; of a ticket that `seal` opened."""
 
     async def epoch(self, user: str) -> int:
         """What dates a session of the user that begins now; one dated before the user's epoch is dead."""

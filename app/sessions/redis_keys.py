@@ -4,6 +4,7 @@
 `<namespace>:ended:<sha256 of the token>`     string  when it was ended on purpose, kept while requests may be in flight
 `<namespace>:epochs:<user ref>`               string  sessions of the user from before this are dead
 `<namespace>:index:<user ref>`                zset    the user's sessions, by the end of their absolute limit
+`<namespace>:presented:<sha256 of the jti>`   string  where sessions are tokens: the newest that was presented
 `<namespace>:memory`                          string  that revocations were replayed since the server was last empty
 
 Where sessions are tokens, `tokens` and `tokens-index` stand for `sessions` and `index`: what lies there is only
@@ -19,6 +20,7 @@ class Keys:
     def __init__(self, namespace: str, *, tokens: bool = False) -> None:
         self._sessions = f"{namespace}:tokens:" if tokens else f"{namespace}:sessions:"
         self._ended = f"{namespace}:ended:"
+        self._presented = f"{namespace}:presented:"
         self._epochs = f"{namespace}:epochs:"
         self._index = f"{namespace}:tokens-index:" if tokens else f"{namespace}:index:"
         self.memory = f"{namespace}:memory".encode()
@@ -35,6 +37,10 @@ class Keys:
     def ended(self, session_id: str) -> bytes:
         """The trace of an ended session."""
         return (self._ended + session_id).encode()
+
+    def presented(self, session_id: str) -> bytes:
+        """The newest token of the session that was presented."""
+        return (self._presented + session_id).encode()
 
     def epoch(self, ref: str) -> bytes:
         """The user's epoch."""

@@ -64,7 +64,7 @@ class RedisStore:
             await self._ending.close()
         await self._wire.close()
 
-    async def load(self, ticket: str) -> Record | Ended:
+    async def load(self, ticket: str, *, presented: bool = True) -> Record | Ended:
         """One round trip: the hash, and the user's epoch where the ticket names a user."""
         flat, *epochs = await self._wire.call(*self._reads(ticket))
         epoch = number(epochs[0]) if epochs else 0
@@ -74,7 +74,7 @@ class RedisStore:
             record = record_of(ticket, hash_of_reply(flat))
         except Unreadable as broken:
             return await self._dropped(ticket, broken)
-        return self._judged(record, epoch)
+        return self._judged(record, epoch, presented=presented)
 
     async def create(self, draft: Draft) -> Record:
         """A new hash; a user's is dated by the user's epoch and listed in the index."""
@@ -158,6 +158,15 @@ class RedisStore:
             await self._wire.call(self._tracing(handle, "ended"), self._users.unlisting(ref, handle))
         return bool(ended)
 
+    async def end_again(self, handle: str) -> None:
+        """Delete the hash; the index finds out by itself."""
+        key = self._keys.session(handle)
+        checked((await self._ending.call((key, pack("DEL", key)), self._tracing(handle, "ended")))[:1])
+
+    def handle(self, ticket: str) -> str:
+        """What Redis sees of the ticket."""
+        return session_id(ticket)
+
     async def end_all(self, user: str, *, epoch: int | None = None, own: int = 0) -> int:
         """Raise the epoch, which ends every session; then delete those that the index knows."""
         return await self._users.end_all(user_ref(self._config.namespace, user), epoch=epoch, own=own)
@@ -189,13 +198,13 @@ class RedisStore:
         hash_and_epoch = (key, pack("HGETALL", key)), (epoch_key, pack("GET", epoch_key))
         return hash_and_epoch if ref else hash_and_epoch[:1]
 
-    def _judged(self, record: Record, epoch: int) -> Record | Ended:
+    def _judged(self, record: Record, epoch: int, *, presented: bool) -> Record | Ended:
         now = self._config.now_ms()
         if record.ends_ms(self._config) <= now:
             return Ended()
         if record.epoch < epoch:
             return Ended(epoch)
-        if now - record.seen_ms >= self._config.touch_ms:
+        if presented and now - record.seen_ms >= self._config.touch_ms:
             self._touch(record)
         return record
 

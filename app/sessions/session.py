@@ -47,15 +47,22 @@ class Session(Fields):
             work = self._sessions.rotate(self._store, record.ticket, draft)
             self._replace(await self._sessions.finish(work))
 
-    async def logout(self) -> None:
-        """End the session for good and take the cookie away."""
+    async def logout(self) -> str | None:
+        """End the session for good and take the cookie away; returns its handle, None where there was none.
+
+        Keep the handle where it is safe, and give it to `Sessions.end_again` after the store was emptied or
+        failed over.
+        """
         self._unsealed()
         async with self._lock:
             self._shown_ticket()
+            handle = None
             if self._ticket is not None:
+                handle = self._store.handle(self._ticket)
                 for store in self._sessions.homes(self._ticket):
                     await store.end(self._ticket)
             self._forget()
+            return handle
 
     async def devices(self) -> Sequence[Device]:
         """The live sessions of whoever is logged in, the latest seen first."""

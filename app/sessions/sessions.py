@@ -74,14 +74,14 @@ class Sessions:
         """The stores that may hold the session, in the order to ask them."""
         return self._by_kind[ticket.partition(".")[0].encode()]
 
-    async def find(self, ticket: str) -> tuple[SessionStore, Record | Ended]:
+    async def find(self, ticket: str, *, presented: bool = True) -> tuple[SessionStore, Record | Ended]:
         """The session and the store that holds it."""
         homes = self.homes(ticket)
         for store in homes[:-1]:
-            found = await store.load(ticket)
+            found = await store.load(ticket, presented=presented)
             if isinstance(found, Record):
                 return store, found
-        return homes[-1], await homes[-1].load(ticket)
+        return homes[-1], await homes[-1].load(ticket, presented=presented)
 
     async def rotate(
         self, store: SessionStore, ticket: str, draft: Callable[[Record], Draft]
@@ -130,6 +130,11 @@ class Sessions:
     async def end_one(self, user: str, handle: str) -> bool:
         """End the user's session with that handle; False when there is none."""
         return any([await store.end_one(user, handle) for store in self.stores])
+
+    async def end_again(self, handle: str) -> None:
+        """End one session again whose end was kept; see `Session.logout`."""
+        for store in self.stores:
+            await store.end_again(handle)
 
     async def end_all(self, user: str, *, epoch: int | None = None) -> int:
         """End every session the user has by now, in every store; returns the epoch that ended them.

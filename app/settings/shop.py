@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -82,6 +82,10 @@ class Settings(WatchedProcess):
         timedelta(minutes=15),
         ge=timedelta(0),
         description="How long after the password was given sensitive actions do not ask for it again.",
+    )
+    cart_merging: Literal["sum", "max", "guest", "keep"] = Field(
+        "sum",
+        description="A line that both a guest's cart and the account's have: added, the larger, the guest's, the account's.",
     )
     mail_url: MailUrl | None = Field(
         None,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 
 from app.shop.errors import NotFound
-from app.shop.orders import COD, Booking, Move, Order, Orders
+from app.shop.orders import COD, Move, Order, Orders
 from app.shop.orders.statuses import CUSTOMER_CANCELS
 from app.shop.settlement import Settlement
 
@@ -27,10 +26,9 @@ class CancelOrder:
         order = await self.orders.by_id(account_id, order_id)
         if order is None:
             raise NotFound("order")
-        back = None if order.payment == COD else Booking(wanted="back", look_in=timedelta(0))
-        step = Move(to="cancelled", actor=account_id, only_from=CUSTOMER_CANCELS, booking=back)
+        step = Move(to="cancelled", actor=account_id, only_from=CUSTOMER_CANCELS)
         cancelled = await self.orders.move(order.id, step)
-        if self.settlement is None or back is None:
+        if self.settlement is None or order.payment == COD:
             return cancelled
-        await self.settlement.let_go(order.id)
+        await self.settlement.hurry(order.id)
         return await self.orders.by_id(account_id, order_id) or cancelled

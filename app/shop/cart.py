@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from app.shop.catalog import Offer, Picture, Sku
@@ -35,12 +35,14 @@ class CartLines:
     """A cart as stored.
 
     `cart_id` names one filling of it and becomes the order's; None while nothing was added.
-    `settled_id` is the filling that was ordered last.
+    `settled_id` is the filling that was ordered last. `left_out` are units of a guest's cart that found no
+    room when it was brought into this one, until this one is changed.
     """
 
     cart_id: str | None
     quantities: Mapping[Sku, int]
     settled_id: str | None = None
+    left_out: Mapping[Sku, int] = field(default_factory=dict)
 
 
 class Cart(Protocol):
@@ -85,12 +87,22 @@ class CartLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """Units of a guest's cart that found no room in the account's."""
+
+    sku: Sku
+    name: str
+    quantity: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CartView:
     """A cart with names and prices. `gone` are SKUs that the shop no longer sells."""
 
     cart_id: str | None
     lines: Sequence[CartLine]
     gone: Sequence[Sku]
+    left_out: Sequence[LeftOut] = ()
 
     @property
     def count(self) -> int:
@@ -119,7 +131,14 @@ def priced(cart: CartLines, offers: Mapping[Sku, Offer]) -> CartView:
         if sku in offers
     ]
     gone = sorted(sku for sku in cart.quantities if sku not in offers)
-    return CartView(cart_id=cart.cart_id, lines=lines, gone=gone)
+    return CartView(cart_id=cart.cart_id, lines=lines, gone=gone, left_out=_left_out(cart, offers))
+
+
+def _left_out(cart: CartLines, offers: Mapping[Sku, Offer]) -> Sequence[LeftOut]:
+    return [
+        LeftOut(sku=sku, name=offers[sku].name if sku in offers else sku, quantity=quantity)
+        for sku, quantity in sorted(cart.left_out.items())
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +150,8 @@ class ShowCart:
     async def __call__(self, cart: Cart) -> CartView:
         """The cart, priced."""
         lines = await cart.read()
-        return priced(lines, await self.offers(lines.quantities) if lines.quantities else {})
+        skus = {**lines.quantities, **lines.left_out} if lines.left_out else lines.quantities
+        return priced(lines, await self.offers(skus) if skus else {})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,12 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Self
 
 from app.shop.cart import Cart, CartLines, PriceList
+from app.shop.catalog import Sku
 from app.shop.errors import (
     CartEmpty,
     CartOrdered,
@@ -39,13 +40,17 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """What a shopper sends to buy their cart: `payment` is ``cod`` or the acquirer's token of a card."""
+    """What a shopper sends to buy their cart: `payment` is ``cod`` or the acquirer's token of a card.
+
+    `prices` are those that they saw, where they tell them: another one is refused at any total.
+    """
 
     account_id: str
     key: str
     shipping: Shipping
     payment: str
     expected_total: int
+    prices: Mapping[Sku, int] = field(default_factory=dict)
 
     def checked(self) -> Self:
         """The same as it will be kept; raises `Invalid`, `PaymentRefused`."""
@@ -139,6 +144,7 @@ class PlaceOrder:
                 payment="cod" if purchase.payment == COD else "card",
                 key=purchase.key,
                 fingerprint=purchase.fingerprint,
+                prices=purchase.prices,
                 lease=self.lease,
                 reserve_for=_LEASES * self.lease,
             )

@@ -169,11 +169,11 @@ class KeyReused(ShopError):
 
 
 class WrongStatus(ShopError):
-    """The order is in `status`, from which this step does not exist; nothing changed."""
+    """The order is in `order_status`, from which this step does not exist; nothing changed."""
 
     def __init__(self, status: str) -> None:
         super().__init__(f"the order is {status}, and there is no such step from there")
-        self.status = status
+        self.order_status = status
 
 
 class PaymentRefused(ShopError):

@@ -18,6 +18,10 @@ Raises `Unavailable` unless the store has acknowledged it.
 """
 
 
+EndOne = Callable[[], Awaitable[str | None]]
+"""Ends one session; returns its handle, None when there was none. Raises `Unavailable` like `End`."""
+
+
 def user_of(account_id: str) -> str:
     """How a session names an account."""
     return _PREFIX + account_id
@@ -56,6 +60,9 @@ class Revocations(Protocol):
     async def keep(self, account_id: str, *, epoch: int) -> None:
         """Keep that sessions ended."""
 
+    async def keep_one(self, handle: str) -> None:
+        """Keep that one session ended. It did, so a database that is away is nobody's error here."""
+
     async def settle(self, revocation_id: int, *, epoch: int) -> None:
         """Keep that what was promised is done."""
 
@@ -87,3 +94,17 @@ class EndSessions:
         epoch = await end()
         if epoch:
             await self.revocations.keep(account_id, epoch=epoch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndSession:
+    """End one session, by a log-out or in the list of devices, and keep that it ended."""
+
+    revocations: Revocations
+
+    async def __call__(self, end: EndOne) -> bool:
+        """False when there was none."""
+        handle = await end()
+        if handle is not None:
+            await self.revocations.keep_one(handle)
+        return handle is not None

@@ -28,12 +28,8 @@ from app.shop.payments import Authorisation, OutcomeUnknown, Payment, Payments
 
 _log = logging.getLogger(__name__)
 
-_AT_ONCE: Final = timedelta(0)
 _POLL: Final = timedelta(seconds=15)
 """Between looks at a shopper who is at their bank: webhooks are faster, and may get lost."""
-
-_LET_GO: Final = Booking(wanted="back", look_in=_AT_ONCE)
-"""Somebody must make sure that nothing is held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +67,7 @@ class Settlement:
             await self._fail(order.id, "means unknown", Booking(status="released", wanted="back"))
             raise PaymentRefused("the acquirer does not know this means of payment") from refused
         except ShopError as unknown:
-            await self._fail(order.id, "payment unknown", _LET_GO)
+            await self._fail(order.id, "payment unknown")
             raise PaymentsUnavailable from unknown
 
     async def look(self, order_id: str) -> None:
@@ -84,11 +80,11 @@ class Settlement:
             with suppress(OutcomeUnknown):  # then it is looked at again
                 await self.advance(payment)
 
-    async def let_go(self, order_id: str) -> None:
-        """Try at once to give back what the book says shall go back; if that fails, it is tried again."""
+    async def hurry(self, order_id: str) -> None:
+        """Try at once to bring the money where the book wants it; if that fails, it is tried again."""
         with suppress(Unavailable, OutcomeUnknown):
             payment = await self.ledger.open_of(order_id)
-            if payment is not None and payment.wanted == "back":
+            if payment is not None and payment.wanted != "held":
                 await self.advance(payment)
 
     async def advance(self, payment: OpenPayment) -> None:
@@ -121,23 +117,23 @@ class Settlement:
 
     async def _give_up(self, open_: OpenPayment) -> None:
         with suppress(WrongStatus):  # somebody was first
-            await self._fail(open_.order_id, "never paid", _LET_GO)
-        await self.let_go(open_.order_id)
+            await self._fail(open_.order_id, "never paid")
+        await self.hurry(open_.order_id)
 
     async def _give_back(self, open_: OpenPayment) -> None:
         """Nothing is held, nothing will be, and what was taken is refunded."""
         closed = await self.payments.close(open_.reference)
         if closed.closed or closed.payment is None:
-            await self.ledger.book(open_.order_id, Booking(status="released"))
+            await self.ledger.book(open_, Booking(status="released"))
         else:
             await self.payments.refund(closed.payment.id, key=f"refund-{open_.order_id}")
-            await self.ledger.book(open_.order_id, Booking(status="refunded"))
+            await self.ledger.book(open_, Booking(status="refunded"))
         _log.info("the money of order %s is back", open_.order_id)
 
     async def _take(self, open_: OpenPayment) -> None:
         if open_.payment_id is not None:
             await self.payments.capture(open_.payment_id, key=f"capture-{open_.order_id}")
-        await self.ledger.book(open_.order_id, Booking(status="captured"))
+        await self.ledger.book(open_, Booking(status="captured"))
 
     async def _heed(self, order_id: str, payment: Payment) -> Order:
         """The order after what the acquirer told of its payment; raises `PaymentDeclined`, `WrongStatus`."""
@@ -162,5 +158,6 @@ class Settlement:
                 await self._fail(order_id, reason, no)
                 raise PaymentDeclined(reason)
 
-    async def _fail(self, order_id: str, why: str, booking: Booking) -> None:
+    async def _fail(self, order_id: str, why: str, booking: Booking | None = None) -> None:
+        """Without a booking, somebody must make sure that nothing is held."""
         await self.orders.move(order_id, Move(to="failed", actor=THE_SHOP, note=why, booking=booking))

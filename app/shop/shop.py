@@ -10,10 +10,11 @@ from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
 from app.shop.desk.desk import Desk
+from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.people import People
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 
 
@@ -28,6 +29,7 @@ class Shop:
     log_in: LogIn
     change_password: ChangePassword
     people: People
+    end_session: EndSession
     end_sessions: EndSessions
     show_cart: ShowCart
     add_to_cart: AddToCart
@@ -35,4 +37,5 @@ class Shop:
     place_order: PlaceOrder
     desk: Desk
     cancel_order: CancelOrder
+    move_order: MoveOrder
     settlement: Settlement | None

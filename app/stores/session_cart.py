@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.sessions import Changes, Refused, Session, SessionEnded, Step, StoreUnavailable
+from app.sessions import JSON, Changes, Refused, Session, SessionEnded, Step, StoreUnavailable
 from app.shop.cart import LINES_LIMIT, CartLines
 from app.shop.catalog import Sku
 from app.shop.errors import CartLimit, KeyReused, Unavailable
@@ -27,9 +27,34 @@ _ONCE_MOST: Final = 8
 """Adds that a session remembers: browsers send again at once, people after a look; each costs some 27 bytes."""
 
 
+def lines_in(fields: Mapping[str, JSON]) -> CartLines:
+    """The cart that a session's fields hold."""
+    cart_id, settled = fields.get(_ID), fields.get(_SETTLED)
+    return CartLines(
+        cart_id=cart_id if isinstance(cart_id, str) else None,
+        settled_id=settled if isinstance(settled, str) else None,
+        quantities=quantities_in(fields, _LINE),
+    )
+
+
+def quantities_in(fields: Mapping[str, JSON], prefix: str) -> dict[Sku, int]:
+    """The units by SKU in the fields with that prefix."""
+    return {
+        name.removeprefix(prefix): quantity
+        for name, quantity in fields.items()
+        if name.startswith(prefix) and isinstance(quantity, int) and quantity > 0
+    }
+
+
+def without(fields: Mapping[str, JSON], cart_id: str) -> Changes:
+    """What takes that cart, and all that belongs to it, out of a session that still has it."""
+    own = frozenset(name for name in fields if name.startswith((_LINE, _ONCE)))
+    return Changes(expect={_ID: encoded(cart_id)}, drop=own | {_ID, _SETTLED})
+
+
 @dataclass(frozen=True, slots=True)
 class SessionCart:
-    """The cart's port for one request's session. A session that ended meanwhile raises `SessionEnded`.
+    """A visitor's cart, on one request's session. A session that ended meanwhile raises `SessionEnded`.
 
     The limit of lines is checked before the line is added: requests at the same moment may pass it by
     their number, and the session's own limit of fields is the end of it.
@@ -40,18 +65,8 @@ class SessionCart:
 
     async def read(self) -> CartLines:
         """One look at the session, which is loaded once for a request."""
-        with _unavailable():
-            fields = await self.session.items("cart")
-        cart_id, settled = fields.get(_ID), fields.get(_SETTLED)
-        return CartLines(
-            cart_id=cart_id if isinstance(cart_id, str) else None,
-            settled_id=settled if isinstance(settled, str) else None,
-            quantities={
-                name.removeprefix(_LINE): quantity
-                for name, quantity in fields.items()
-                if name.startswith(_LINE) and isinstance(quantity, int) and quantity > 0
-            },
-        )
+        with unavailable():
+            return lines_in(await self.session.items("cart"))
 
     async def add(self, sku: Sku, quantity: int, *, at_most: int, once: str | None = None) -> int:
         """One bounded increment; the first one of a visitor makes the session and the cart's id."""
@@ -68,13 +83,13 @@ class SessionCart:
             try:
                 return (await self._change(sku, at_most, changes))[line]
             except Refused:
-                with _unavailable():
+                with unavailable():
                     await self.session.reload()
         return (await self.read()).quantities.get(sku, 0)
 
     async def _marks(self) -> Mapping[str, int]:
         """The adds that were marked as one: when, in seconds, and what was told, in one number."""
-        with _unavailable():
+        with unavailable():
             marks = await self.session.items(_ONCE)
         return {name: at for name, at in marks.items() if isinstance(at, int)}
 
@@ -95,15 +110,15 @@ class SessionCart:
         if ordered.cart_id is None:
             return False
         changes = Changes(
-            expect={_ID: _encoded(ordered.cart_id)},
-            put={**_fresh_id(), _SETTLED: _encoded(ordered.cart_id)},
+            expect={_ID: encoded(ordered.cart_id)},
+            put={**_fresh_id(), _SETTLED: encoded(ordered.cart_id)},
             add={
                 _LINE + sku: Step(by=-quantity, low=0, clamp=True, drop_zero=True)
                 for sku, quantity in ordered.quantities.items()
             },
         )
         try:
-            with _unavailable():
+            with unavailable():
                 await self.session.change(changes)
         except (Refused, SessionEnded):  # settled before, or gone together with its session
             return False
@@ -116,7 +131,7 @@ class SessionCart:
 
     async def _change(self, sku: Sku, at_most: int, changes: Changes) -> dict[str, int]:
         try:
-            with _unavailable():
+            with unavailable():
                 return dict(await self.session.change(changes))
         except Refused as refused:
             if refused.field in changes.expect:
@@ -145,16 +160,17 @@ def _digest_number(told: str) -> int:
 
 
 def _fresh_id() -> dict[str, bytes]:
-    return {_ID: _encoded(secrets.token_urlsafe(16))}
+    return {_ID: encoded(secrets.token_urlsafe(16))}
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
     """As the session encodes the values that `get` decodes."""
     return json.dumps(text).encode()
 
 
 @contextmanager
-def _unavailable() -> Iterator[None]:
+def unavailable() -> Iterator[None]:
+    """A session store that is away, said as the shop says it."""
     try:
         yield
     except StoreUnavailable as away:

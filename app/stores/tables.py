@@ -134,3 +134,11 @@ revocations: Final = Table(
     Index(None, "asked_at"),
     Index("revocations_unsettled_idx", "asked_at", postgresql_where=text("epoch IS NULL")),
 )
+
+ended_sessions: Final = Table(
+    "ended_sessions",
+    metadata,
+    Column("handle", Text, primary_key=True),
+    Column("ended_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Index(None, "ended_at"),
+)

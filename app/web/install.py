@@ -12,15 +12,16 @@ from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
+from app.clients.webhooks import SHOP_PATH, WebhookRefused
 from app.sessions import SessionEnded, SessionError, SessionMiddleware, Sessions, StoreUnavailable
 from app.shop.errors import ShopError
 from app.shop.shop import Shop
 from app.web import docs
 from app.web.answers import answer, refusal, refuse
+from app.web.api import webhooks
 from app.web.api.faults import problem_with
 from app.web.api.routes import HOT_ROUTES, api_router
 from app.web.api.routes import PREFIX as API
-from app.web.api.webhooks import PATH as WEBHOOK_PATH
 from app.web.assets import ASSETS, PREFIX
 from app.web.config import WebConfig
 from app.web.edge import BodyLimit, HeadAsGet, HostCheck, OriginCheck, OverdueCheck, Proxies, Stamp
@@ -80,6 +81,7 @@ def _add_routes(app: FastAPI) -> None:
     app.include_router(api_router())
     app.router.routes += [
         *ROUTES,
+        *webhooks.routes,
         Route(PREFIX + "{name:path}", ASSETS.serve),
         Route("/favicon.ico", ASSETS.icon),
         Route(docs.PATH, docs.docs),
@@ -87,7 +89,7 @@ def _add_routes(app: FastAPI) -> None:
 
 
 def _add_error_handlers(app: FastAPI) -> None:
-    for kind in (ShopError, SessionError, WebError, HTTPException, ClientDisconnect):
+    for kind in (ShopError, SessionError, WebError, WebhookRefused, HTTPException, ClientDisconnect):
         app.add_exception_handler(kind, _refused)
     app.add_exception_handler(RequestValidationError, _unusable)
     app.add_exception_handler(Exception, _crashed)
@@ -98,7 +100,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     app.add_middleware(HeadAsGet, below=API)
     app.add_middleware(SessionMiddleware, sessions=sessions, unavailable=_unavailable, ended=_ended)
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
-    app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, WEBHOOK_PATH))
+    app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, SHOP_PATH))
     app.add_middleware(HostCheck, origin=config.origin)
     app.add_middleware(Language)
     app.add_middleware(BodyLimit, limit=config.body_limit, larger={desk.PATH: config.desk_body_limit})

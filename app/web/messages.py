@@ -36,7 +36,6 @@ MESSAGES: Final[Mapping[str, str]] = {
     "key_in_progress": "Đơn hàng này đang được xử lý, xin chờ một lát.",
     "key_reused": "Đơn hàng này đã được gửi với thông tin khác. Xin xem lại danh sách đơn hàng.",
     # the owner's desk
-    "owner_needed": "Trang này chỉ dành cho chủ cửa hàng.",
     "already_done": "Việc này đã làm rồi.",
     "changed_meanwhile": "Có người vừa sửa trước bạn. Phần bạn nhập vẫn còn đây, xin so lại với bản mới rồi lưu lần nữa.",
     "sku_taken": "Mã hàng này đã có loại khác dùng.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,8 +12,8 @@ from starlette.requests import Request
 from app.sessions import Session, StoreUnavailable, session_of
 from app.shop.accounts import Account
 from app.shop.errors import LoginNeeded, Unavailable
-from app.shop.revocations import End, account_of, user_of
-from app.web.shopping import client_of, shop_of
+from app.shop.revocations import End, EndOne, account_of, user_of
+from app.web.shopping import cart_of, client_of, shop_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +46,11 @@ async def customer(request: Request) -> str:
 
 
 async def admit(request: Request, *, email: str, password: str) -> Account:
-    """Log them in; raises `BadCredentials`, `TooManyAttempts`."""
+    """Log them in, and what they gathered before with them; raises `BadCredentials`, `TooManyAttempts`."""
     came = await shop_of(request).log_in(email=email, password=password, client=client_of(request))
     await let_in(request, came.account.id, epoch=came.epoch)
+    with suppress(Unavailable):  # who reads the cart next brings in what was gathered
+        await cart_of(request).read()
     return came.account
 
 
@@ -60,6 +63,15 @@ async def let_in(request: Request, account_id: str, *, epoch: int | None = None)
 async def note_proof(request: Request) -> None:
     """Keep with the session that the password was given now."""
     await session_of(request).set(PROVED_AT, int(time.time()))
+
+
+def ending_one(request: Request, handle: str) -> EndOne:
+    """What ends that session of whoever asks."""
+
+    async def end() -> str | None:
+        return handle if await session_of(request).end_one(handle) else None
+
+    return end
 
 
 def ending_others(request: Request) -> End:

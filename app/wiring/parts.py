@@ -21,14 +21,16 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
 from app.shop.recovery import Recovery
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.asks import RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
+from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.offers import OffersSnapshot
@@ -37,6 +39,8 @@ from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.postman import Postman
 from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
+from app.stores.shopper_cart import AccountCarts
+from app.stores.snapshot import Snapshot
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
@@ -53,6 +57,7 @@ class Parts:
     """Everything a replica is made of."""
 
     shop: Shop
+    cart_of: AccountCarts
     sessions: Sessions
     jwks: ASGIApp | None
     replay: Replay
@@ -129,11 +134,13 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.components(observability, database=database, sessions=sessions, board=board)
     if payments is not None:
         listing.payments(observability, payments)
+    offers = OffersSnapshot(SqlCatalog(database=database).offers)
     listing.gateway(observability, gateway)
     if rates is not None:
         listing.rates(observability, rates)
     return Parts(
-        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments),
+        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments, offers),
+        cart_of=_carts(database, offers, settings),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -226,15 +233,14 @@ def _shop(
     passwords: ArgonPasswords,
     sessions: Sessions,
     payments: HttpPayments | None,
+    offers: OffersSnapshot,
 ) -> Shop:
-    catalog = SqlCatalog(database=database)
-    offers = OffersSnapshot(catalog.offers)
     logging_in = SqlAccounts(database=logins)
     orders = SqlOrders(database=database)
     revocations = SqlRevocations(database=database)
     settlement = _settlement(settings, database, payments)
     return Shop(
-        catalog=catalog,
+        catalog=SqlCatalog(database=database),
         accounts=SqlAccounts(database=database),
         orders=orders,
         register=Register(accounts=logging_in, passwords=passwords),
@@ -255,6 +261,7 @@ def _shop(
             attempts=attempts,
             asks=RedisAsks(asks_config(settings), attempts.pool),
         ),
+        end_session=EndSession(revocations=revocations),
         end_sessions=EndSessions(revocations=revocations),
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
@@ -264,7 +271,15 @@ def _shop(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),
         cancel_order=CancelOrder(orders=orders, settlement=settlement),
+        move_order=MoveOrder(orders=orders, settlement=settlement),
         settlement=settlement,
+    )
+
+
+def _carts(database: Database, offers: OffersSnapshot, settings: Settings) -> AccountCarts:
+    carts = SqlCarts(database=database)
+    return AccountCarts(
+        carts=carts, versions=Snapshot(carts.versions), offers=offers, merging=settings.cart_merging
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
+import time
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -36,6 +37,10 @@ def build(settings: Settings, counted: Path | None) -> Starlette:
         await asyncio.sleep(float(request.query_params["s"]))
         return PlainTextResponse("done", headers=served_by)
 
+    async def block(request: Request) -> Response:
+        time.sleep(float(request.query_params["s"]))  # noqa: ASYNC251 -- to block the loop is the point
+        return PlainTextResponse("blocked", headers=served_by)
+
     async def body(request: Request) -> Response:
         return PlainTextResponse(str(len(await request.body())), headers=served_by)
 
@@ -44,6 +49,7 @@ def build(settings: Settings, counted: Path | None) -> Starlette:
             Route("/", hello),
             Route("/headers", headers),
             Route("/slow", slow, methods=["GET", "POST"]),
+            Route("/block", block),
             Route("/body", body, methods=["POST"]),
         ]
     )

@@ -63,6 +63,25 @@ def test_readers_of_a_hung_replica_are_served_elsewhere_until_it_is_out(whole_fl
     assert whole_fleet.pid("app2") == hung
 
 
+def test_a_replica_that_stands_still_is_ended_and_started_again(make_fleet: MakeFleet) -> None:
+    """One is stopped as a whole, the other's event loop is blocked; nobody looks at the screen."""
+    fleet = make_fleet()
+    fleet.open("--replicas", "3", CHOPHO_LIVENESS_LIMIT="2s")
+    stopped, blocked = fleet.pid("app1"), fleet.pid("app2")
+    with Load(fleet.url, per_second=40) as load:
+        load.wait_for_more(20)
+        os.kill(stopped, signal.SIGSTOP)
+        with pytest.raises(httpx.HTTPError):
+            httpx.get(f"{fleet.replica_url('app2')}/block?s=90", timeout=60)
+        wait_until(lambda: stopped != fleet.pid("app1"), within_s=60, what="another app1")
+        wait_until(lambda: blocked != fleet.pid("app2"), within_s=60, what="another app2")
+        fleet.wait_until_all_up()
+        load.wait_for_more(20)
+    assert (load.tally.failed, set(load.tally.statuses)) == ([], {200})
+    assert "app1 has not answered for" in fleet.said
+    assert "in block" in fleet.log("app2")
+
+
 def test_a_post_is_never_carried_out_twice(make_fleet: MakeFleet) -> None:
     fleet = make_fleet("state")
     counted = fleet.state / "counted"

@@ -32,6 +32,10 @@ def every_haproxy() -> list[Path]:
         {"LB_BALANCE": "leastconn"},
         {"LB_STICKY": "a key of its own"},
         {"LB_TCP_CHECK": "1"},
+        {"LB_LOCAL": "1", "LB_RETRIES": "0"},
+        {"LB_RATE_LIMIT": "200"},
+        {"LB_CHECKOUT": "1"},
+        {"LB_CHECKOUT": "1", "LB_CHECKOUT_REPLICAS": "pay:8000", "LB_REPLICAS": "app:8000"},
         {"LB_REPLICAS": "app:8000", "LB_BIND": ":8080", "LB_STATS": ":8404", "LB_STICKY": "key"},
         {"LB_SERVER_MAXCONN": "50", "LB_MAX_BODY": "1048576", "LB_SOCKET": "/tmp/lb.sock"},  # noqa: S108 -- only checked
     ],

@@ -124,6 +124,25 @@ async def test_visitors_bots_and_probes_leave_nothing_behind(
         assert client.dbsize() == before
 
 
+async def test_a_cart_is_on_every_device_and_survives_an_emptied_redis(
+    browser: httpx.AsyncClient, shop_fleet: dict[str, Any]
+) -> None:
+    email = await registered(browser)
+    sku = await in_stock(browser, least=5)
+    await add(browser, sku, 2)
+    async with httpx.AsyncClient(base_url=shop_fleet["url"], timeout=20) as laptop:
+        await add(laptop, sku, 1)
+        await laptop.post("/api/v1/session", json={"email": email, "password": PASSWORD})
+        assert (await laptop.get("/api/v1/cart")).json()["count"] == 3
+    with redis.Redis.from_url(shop_fleet["redis"]["url"]) as client:
+        client.flushall()
+    assert (await browser.get("/api/v1/session")).json() == {"account": None}
+    await browser.post("/api/v1/session", json={"email": email, "password": PASSWORD})
+    for _ in range(4):
+        cart = (await browser.get("/api/v1/cart")).json()
+        assert [(line["sku"], line["quantity"]) for line in cart["lines"]] == [(sku, 3)]
+
+
 async def test_parallel_adds_of_one_sku_all_count(browser: httpx.AsyncClient) -> None:
     await registered(browser)
     sku = await in_stock(browser, least=90)

@@ -90,9 +90,9 @@ def test_a_process_that_was_stopped_as_a_whole_is_not_wedged(tmp_path: Path) -> 
 
 
 def test_memory_past_its_limit_drains_and_ends_the_process(tmp_path: Path) -> None:
-    with watched(tmp_path, "--memory-limit", str(200 * 1024 * 1024), "--delay", "1.5") as process:
+    with watched(tmp_path, "--memory-limit", str(150 * 1024 * 1024), "--delay", "1.5") as process:
         assert process.answers("/eat?mb=1") == 200
-        assert process.answers("/eat?mb=160") == 200
+        assert process.answers("/eat?mb=250") == 200
         wait_until(lambda: process.answers() == 503, what="readiness 503")
         assert process.answers("/") == 200
         assert process.process.wait(timeout=30) == 5

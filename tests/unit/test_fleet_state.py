@@ -53,6 +53,7 @@ def test_a_secret_that_an_older_fleet_did_not_have_is_added_and_the_others_stay(
     (state.path / "secrets.json").write_text('{"session_key": "k", "database_password": "p"}')
     found = state.secrets()
     assert (found.session_key, found.database_password, len(found.faults_token) >= 16) == ("k", "p", True)
+    assert len(found.webhook_secret) >= 32, "what the acquirer accepts"
     assert state.secrets() == found
 
 

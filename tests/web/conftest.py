@@ -22,12 +22,15 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.fulfilment import MoveOrder
+from app.shop.merging import Merging
 from app.shop.password import ChangePassword
-from app.shop.revocations import EndSessions
+from app.shop.revocations import EndSession, EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.asks import AsksConfig, RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
+from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.migrations import migrate
@@ -36,7 +39,8 @@ from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
 from app.stores.revocations import SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
-from app.stores.session_cart import SessionCart
+from app.stores.shopper_cart import AccountCarts
+from app.stores.snapshot import Snapshot
 from app.web import WebConfig, bare_app, install
 from app.wiring.desk import desk_of
 from app.wiring.people import people_of
@@ -109,6 +113,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             database_url: str = web_database_url,
             offers: Offers | None = None,
             *,
+            merging: Merging = "sum",
             cookie_secure: bool = False,
             keys: Sequence[str] = (KEY,),
             **config: Any,
@@ -146,6 +151,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                     attempts=attempts,
                     asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool),
                 ),
+                end_session=EndSession(revocations=revocations),
                 end_sessions=EndSessions(revocations=revocations),
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
@@ -153,7 +159,15 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
                 desk=desk_of(database=database),
                 cancel_order=CancelOrder(orders=orders, settlement=None),
+                move_order=MoveOrder(orders=orders, settlement=None),
                 settlement=None,
+            )
+            carts = SqlCarts(database=database)
+            cart_of = AccountCarts(
+                carts=carts,
+                versions=Snapshot(carts.versions, max_age_s=0),
+                offers=offers or catalog.offers,
+                merging=merging,
             )
             for part in (database, attempts, sessions):
                 stack.push_async_callback(part.close)
@@ -167,7 +181,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 app,
                 shop=shop,
                 sessions=sessions,
-                cart_of=SessionCart,
+                cart_of=cart_of,
                 config=WebConfig(**{**options, **config}),
             )
             return World(app=app, shop=shop, sessions=sessions, database_url=database_url, database=database)

@@ -43,6 +43,18 @@ class RevokingContract(Backend):
         assert await is_over(store, mine.ticket)
         assert (await live(store, other.ticket)).user == "user:1"
 
+    async def test_an_end_that_was_kept_by_its_handle_is_made_again(self, store: SessionStore) -> None:
+        mine, other = await store.create(of("user:1")), await store.create(of("user:1"))
+        visitor = await store.create(Draft(fields={"a": b"1"}))
+        (device,) = [d for d in await store.devices("user:1", current=mine.ticket) if d.current]
+        assert store.handle(mine.ticket) == device.handle
+        for ended in (mine, mine, visitor):
+            await store.end_again(store.handle(ended.ticket))
+            assert await is_over(store, ended.ticket)
+        await store.end_again("0" * 64)
+        assert (await live(store, other.ticket)).user == "user:1"
+        assert len(await store.devices("user:1", current=None)) == 1
+
     async def test_all_sessions_of_the_user_end_and_nobody_elses(self, store: SessionStore) -> None:
         mine = [await store.create(of("user:1")) for _ in range(3)]
         other = await store.create(of("user:2"))

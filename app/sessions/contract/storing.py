@@ -192,6 +192,17 @@ class StoreContract(Backend):
         assert await is_over(store, unused)
         assert isinstance(await store.commit(unused, Changes(put={"a": b"2"})), Ended)
 
+    async def test_a_look_by_nobody_is_no_use(
+        self, store: SessionStore, clock: Clock, config: SessionConfig
+    ) -> None:
+        ticket = (await store.create(Draft(fields={"a": b"1"}, user="user:1"))).ticket
+        clock.advance(config.idle_timeout * 0.6)
+        found = await store.load(ticket, presented=False)
+        assert isinstance(found, Record)
+        assert found.ticket == ticket
+        clock.advance(config.idle_timeout * 0.6)
+        assert await is_over(store, ticket)
+
     async def test_no_use_outlives_the_absolute_limit(
         self, store: SessionStore, clock: Clock, config: SessionConfig
     ) -> None:

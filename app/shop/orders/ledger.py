@@ -6,10 +6,10 @@ transaction that decides it, so a crash anywhere leaves a row that any replica c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from app.shop.orders.statuses import OrderStatus
 
@@ -20,6 +20,15 @@ LedgerStatus = Literal[
 
 Wanted = Literal["held", "taken", "back"]
 """What shall become of the money: held for the order, taken for it, or back with its owner."""
+
+
+WISHES: Final[Mapping[OrderStatus, Wanted]] = {
+    "shipped": "taken",
+    "cancelled": "back",
+    "refunded": "back",
+    "failed": "back",
+}
+"""What a status means for the money of a card; the others leave it where it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,5 +70,5 @@ class Ledger(Protocol):
     async def open_of(self, order_id: str) -> OpenPayment | None:
         """The payment of this order, or None where it has none or nothing is left to do."""
 
-    async def book(self, order_id: str, booking: Booking) -> None:
-        """Write it down."""
+    async def book(self, payment: OpenPayment, booking: Booking) -> None:
+        """Write it down, unless the shop has come to want something else meanwhile."""

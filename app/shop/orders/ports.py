@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final, Protocol
 
@@ -22,7 +22,8 @@ class OrderRequest:
     """What a shopper sends when they buy: the cart they saw, its total, and their idempotency key.
 
     `fingerprint` is a digest of the request as the client sent it: the same key with another
-    fingerprint is another request, and is refused. `reserve_for` is how long the stock of an order that
+    fingerprint is another request, and is refused. `prices` are those that the shopper saw, if the client
+    told them. `reserve_for` is how long the stock of an order that
     is paid by card waits for the payment; `lease` how long nobody else looks after it.
     """
 
@@ -34,6 +35,7 @@ class OrderRequest:
     payment: Means
     key: str
     fingerprint: str
+    prices: Mapping[Sku, int] = field(default_factory=dict)
     reserve_for: timedelta = timedelta(minutes=2)
     lease: timedelta = timedelta(seconds=20)
 

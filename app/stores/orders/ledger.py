@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, func, insert, literal, null, select, update
+from sqlalchemy import ColumnElement, func, insert, literal, null, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.shop.orders import Booking, OpenPayment, OrderRequest
+from app.shop.orders import Booking, OpenPayment, OrderRequest, Wanted
 from app.stores.accounts import is_uuid
 from app.stores.database import AnyRow, AnySelect, Database
 from app.stores.orders.rows import now, status_of
@@ -63,11 +63,11 @@ class SqlLedger:
         )
         return None if row is None else _open(row)
 
-    async def book(self, order_id: str, booking: Booking) -> None:
+    async def book(self, payment: OpenPayment, booking: Booking) -> None:
         """One statement."""
 
         async def work(connection: AsyncConnection) -> None:
-            await write(connection, order_id, booking)
+            await write(connection, payment.order_id, booking, only_while=payment.wanted)
 
         await self.database.transaction(work)
 
@@ -88,9 +88,14 @@ async def open_book(connection: AsyncConnection, request: OrderRequest, order_id
 
 
 async def write(
-    connection: AsyncConnection, order_id: str, booking: Booking, *, expires_in: timedelta | None = None
+    connection: AsyncConnection,
+    order_id: str,
+    booking: Booking,
+    *,
+    expires_in: timedelta | None = None,
+    only_while: Wanted | None = None,
 ) -> None:
-    """Write a booking down."""
+    """Write a booking down; an order without a card has no book."""
     told = {
         "status": booking.status,
         "wanted": booking.wanted,
@@ -103,6 +108,7 @@ async def write(
     await connection.execute(
         update(order_payments)
         .where(order_payments.c.order_id == order_id)
+        .where(true() if only_while is None else order_payments.c.wanted == only_while)
         .values({name: value for name, value in told.items() if value is not None} | always)
     )
 

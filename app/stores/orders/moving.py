@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.errors import NotFound, WrongStatus
-from app.shop.orders import Move, Order, OrderStatus, check_step
+from app.shop.orders import Booking, Move, Order, OrderStatus, check_step
+from app.shop.orders.ledger import WISHES
 from app.shop.orders.statuses import HOLDS_STOCK, RESERVES_STOCK
-from app.stores.orders import history, keys, ledger, stock
+from app.stores.orders import history, keys, ledger, mail, stock
 from app.stores.orders.rows import orders_of, status_of, with_lines
 from app.stores.tables_orders import orders
 
@@ -32,10 +33,20 @@ async def move(connection: AsyncConnection, order_id: str, step: Move, at: datet
             after=step.to,
             note=step.note,
         )
-        if step.booking is not None:
-            await ledger.write(connection, order_id, step.booking, expires_in=step.wait_for)
+        if (booking := _booking(step)) is not None:
+            await ledger.write(connection, order_id, booking, expires_in=step.wait_for)
     found = await connection.execute(with_lines(orders.c.id == order_id))
-    return orders_of(found.all())[0]
+    order = orders_of(found.all())[0]
+    if before != step.to:
+        await mail.tell(connection, order)
+    return order
+
+
+def _booking(step: Move) -> Booking | None:
+    """What the step means for the money: as it says itself, or as its status does."""
+    if step.booking is not None or step.to not in WISHES:
+        return step.booking
+    return Booking(wanted=WISHES[step.to], look_in=timedelta(0))
 
 
 async def _locked(connection: AsyncConnection, order_id: str) -> OrderStatus:

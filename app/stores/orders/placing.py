@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.errors import CartOrdered, NotFound, PaymentRefused, TotalChanged
 from app.shop.orders import COD, Order, OrderRequest, OrderStatus, Totals, order_number, totals_of
-from app.stores.orders import history, keys, ledger, stock
+from app.stores.orders import history, keys, ledger, mail, stock
 from app.stores.orders.rows import orders_of, with_lines
 from app.stores.orders.stock import Taken
 from app.stores.tables_orders import order_lines, orders
@@ -43,7 +43,9 @@ async def place(connection: AsyncConnection, request: OrderRequest, at: datetime
     if claim.is_reserving:
         await stock.reserve(connection, claim.order_id, taken, request.reserve_for)
         await ledger.open_book(connection, request, claim.order_id, totals.total)
-    return _placed(request, claim, taken, totals)
+    order = _placed(request, claim, taken, totals)
+    await mail.tell(connection, order)
+    return order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,10 @@ async def _cart_ordered(connection: AsyncConnection, request: OrderRequest) -> C
 def _checked_totals(request: OrderRequest, taken: Sequence[Taken]) -> Totals:
     """What the order costs at the prices that are locked; raises `TotalChanged`."""
     totals = totals_of([each.line for each in taken])
-    if totals.total != request.expected_total:
+    seen = all(
+        request.prices.get(each.line.sku, each.line.unit_price) == each.line.unit_price for each in taken
+    )
+    if not seen or totals.total != request.expected_total:
         raise TotalChanged(expected=request.expected_total, actual=totals.total)
     if request.payment != COD and totals.total == 0:
         raise PaymentRefused("there is nothing to be paid by card")

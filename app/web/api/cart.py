@@ -67,6 +67,9 @@ def _as_json(view: CartView) -> dict[str, object]:
         "total": view.total,
         "currency": CURRENCY,
         "gone": list(view.gone),
+        "left_out": [
+            {"sku": line.sku, "name": line.name, "quantity": line.quantity} for line in view.left_out
+        ],
     }
 
 

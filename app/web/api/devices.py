@@ -14,7 +14,7 @@ from app.shop.errors import NotFound
 from app.web.api.answers import nothing, private
 from app.web.api.models import DevicesOut
 from app.web.shopping import known_name, shop_of
-from app.web.visitors import customer
+from app.web.visitors import customer, ending_one
 
 router = APIRouter(tags=["devices"], dependencies=[Depends(customer)])
 
@@ -29,7 +29,7 @@ async def devices(request: Request) -> Response:
 @router.delete("/sessions/{handle}", status_code=204)
 async def end_one(request: Request, handle: str) -> Response:
     """Log one device out."""
-    if not await session_of(request).end_one(known_name("session", handle)):
+    if not await shop_of(request).end_session(ending_one(request, known_name("session", handle))):
         raise NotFound("session")
     return nothing()
 

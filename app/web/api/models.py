@@ -257,14 +257,26 @@ class CartLineOut(Output):
     available: bool
 
 
+class LeftOutOut(Output):
+    """Units that found no room when a cart that was filled before the log-in came in."""
+
+    sku: str
+    name: str
+    quantity: int
+
+
 class CartOut(Output):
-    """The cart; `gone` are SKUs in it that the shop no longer sells."""
+    """The cart; `gone` are SKUs in it that the shop no longer sells.
+
+    `left_out` is told until a line is set or removed, or the cart is ordered.
+    """
 
     lines: list[CartLineOut]
     count: int
     total: int
     currency: str
     gone: list[str]
+    left_out: list[LeftOutOut]
 
 
 class OrderLineOut(Output):

@@ -26,7 +26,7 @@ async def log_in(request: Request, credentials: Credentials) -> Response:
 @router.delete("/session", status_code=204)
 async def log_out(request: Request) -> Response:
     """Log out; also done for those who are not logged in."""
-    await session_of(request).logout()
+    await shop_of(request).end_session(session_of(request).logout)
     return nothing()
 
 

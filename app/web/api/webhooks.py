@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from fastapi import APIRouter
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
-from app.clients.webhooks import verify
+from app.clients.webhooks import SHOP_PATH, verify
 from app.web.api.answers import nothing
 from app.web.errors import Malformed
 from app.web.shopping import shop_of
-
-_PLACE: Final = "/webhooks/payments"
-PATH: Final = f"/api/v1{_PLACE}"
-
-router = APIRouter(tags=["webhooks"])
 
 
 class _Payment(BaseModel):
@@ -28,7 +21,6 @@ class _Event(BaseModel):
     data: _Payment
 
 
-@router.post(_PLACE, status_code=204, include_in_schema=False)
 async def told(request: Request) -> Response:
     """Look at the order that the event names; the acquirer calls again until it hears 204."""
     body = await request.body()
@@ -41,3 +33,6 @@ async def told(request: Request) -> Response:
     if settlement is not None:
         await settlement.look(event.data.merchant_reference)
     return nothing()
+
+
+routes = [Route(SHOP_PATH, told, methods=["POST"], name=SHOP_PATH)]

@@ -8,6 +8,7 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.shop import confirming
 from app.shop.checkout import Purchase
 from app.shop.errors import Invalid
 from app.shop.orders import Shipping
@@ -25,9 +26,15 @@ async def show(request: Request, entry: Entry) -> Response:
     """What will be ordered, at which total, and the address to be filled in."""
     await customer(request)
     cart = await shop_of(request).show_cart(cart_of(request))
-    takes_cards = shop_of(request).place_order.takes_cards
     return await html(
-        request, "checkout.html", status=entry.status, cart=cart, entry=entry, takes_cards=takes_cards
+        request,
+        "checkout.html",
+        status=entry.status,
+        cart=cart,
+        entry=entry,
+        seen=confirming.written(cart),
+        changes=confirming.changes(confirming.read(entry.value("seen")), cart),
+        takes_cards=shop_of(request).place_order.takes_cards,
     )
 
 
@@ -42,6 +49,7 @@ async def place(request: Request, form: Form) -> Response:
         shipping=Shipping(name=form.text("name"), phone=form.text("phone"), address=form.text("address")),
         payment=form.text("payment"),
         expected_total=_amount(form.text("expected_total")),
+        prices={sku: line.unit_price for sku, line in confirming.read(form.text("seen")).items()},
     )
     order = await shop_of(request).place_order(cart_of(request), purchase)
     return see_other(f"/don-hang/{order.id}", placed="1")

@@ -13,7 +13,7 @@ from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, needed, page
 from app.web.redirects import see_other
 from app.web.shopping import known_name, shop_of
-from app.web.visitors import customer
+from app.web.visitors import customer, ending_one
 
 PATH = "/tai-khoan/phien"
 
@@ -36,15 +36,15 @@ async def show(request: Request, entry: Entry) -> Response:
 async def end(request: Request, form: Form) -> Response:
     """Log one device out, or all the others, or all; one that is out already stays out."""
     account_id = await customer(request)
-    session, end_sessions = session_of(request), shop_of(request).end_sessions
+    session, shop = session_of(request), shop_of(request)
     match form.text("which"):
         case "others":
-            await end_sessions(account_id, session.end_others)
+            await shop.end_sessions(account_id, session.end_others)
         case "all":
-            await end_sessions(account_id, session.end_all)
+            await shop.end_sessions(account_id, session.end_all)
             return see_other("/")
         case _:
-            await session.end_one(known_name("session", form.text("handle")))
+            await shop.end_session(ending_one(request, known_name("session", form.text("handle"))))
     return see_other(PATH)
 
 

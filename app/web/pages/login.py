@@ -10,6 +10,7 @@ from app.web.forms import Form
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, led_on, needed, page, visitor_of
 from app.web.redirects import own_path, see_other
+from app.web.shopping import shop_of
 from app.web.visitors import admit
 
 HOME = "/"
@@ -39,7 +40,7 @@ async def log_in(request: Request, form: Form) -> Response:
 
 async def log_out(request: Request) -> Response:
     """Let them out."""
-    await session_of(request).logout()
+    await shop_of(request).end_session(session_of(request).logout)
     return see_other(HOME)
 
 

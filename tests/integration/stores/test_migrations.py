@@ -6,12 +6,15 @@ import asyncio
 import os
 import subprocess
 import sys
+from importlib import import_module
+from pkgutil import iter_modules
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine
 
+import app.stores
 from app.shop.catalog import ProductQuery
 from app.shop.errors import Unavailable
 from app.stores.accounts import SqlAccounts
@@ -41,6 +44,9 @@ def test_four_replicas_may_migrate_at_once_from_anywhere(empty_database_url: str
 
 
 def test_the_tables_are_what_the_revisions_make(database_url: str) -> None:
+    for module in iter_modules(app.stores.__path__, "app.stores."):
+        if module.name.startswith("app.stores.tables"):
+            import_module(module.name)
     engine = create_engine(database_url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_server_default": True})

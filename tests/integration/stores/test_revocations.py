@@ -16,9 +16,9 @@ from sqlalchemy import text
 from app.sessions import SessionConfig, Sessions, StoreUnavailable
 from app.sessions.records import Draft, Ended, Record
 from app.shop.accounts import Account, mail_to
-from app.shop.revocations import EndSessions, user_of
+from app.shop.revocations import EndSession, EndSessions, user_of
 from app.stores.accounts import SqlAccounts
-from app.stores.database import Database
+from app.stores.database import Database, DatabaseConfig
 from app.stores.revocations import Replay, SqlRevocations
 from tests.conftest import wait_until
 from tests.integration.stores.conftest import NewAccount
@@ -96,6 +96,79 @@ async def test_a_server_that_was_set_back_learns_again_who_was_logged_out(
         assert await lives(replay, kept)
         # What began after the revocation was lost with the server, and only with it.
         assert await lives(replay, afterwards) == bool(prefix)
+
+
+@pytest.mark.parametrize("prefix", ["", "jwt+"], ids=["redis", "jwt"])
+async def test_one_session_that_was_ended_stays_so_on_a_server_that_was_set_back(
+    server: OwnRedis, revocations: SqlRevocations, new_account: NewAccount, prefix: str
+) -> None:
+    account = await new_account()
+    async with replica(prefix + server.url, revocations) as replay:
+        await replay.once()
+        stolen, kept = await logged_in(replay, account), await logged_in(replay, account)
+        back_up = copied(server)
+        handle, end_session = replay.sessions.primary.handle(stolen), EndSession(revocations=revocations)
+
+        async def end() -> str | None:
+            return handle if await replay.sessions.end_one(user_of(account.id), handle) else None
+
+        assert [await end_session(end) for _ in range(2)] == [True, False]
+        await end_session(lambda: answer(handle))  # the same end again is the same row
+        server.command("FLUSHALL")
+        if not prefix:
+            restored(server, back_up)
+            server.command("DEL", "test:memory")
+        assert await lives(replay, stolen)
+        await replay.once()
+        assert not await lives(replay, stolen)
+        assert await lives(replay, kept)
+
+
+async def test_ends_that_can_matter_to_no_session_are_forgotten_and_promises_are_kept(
+    server: OwnRedis,
+    revocations: SqlRevocations,
+    accounts: SqlAccounts,
+    database: Database,
+    new_account: NewAccount,
+) -> None:
+    account = await new_account()
+    async with replica(server.url, revocations) as replay:
+        mail = mail_to(account, "password_changed")
+        await accounts.change_password(account.id, old="no hash", new="another", mail=mail)
+        for age in (timedelta(days=1), timedelta(hours=1)):
+            await end_all(replay, account)
+            await revocations.keep_one(f"ended {age} ago")
+
+            async def grown_old(connection: Any, age: timedelta = age) -> None:
+                for change in (
+                    "revocations SET asked_at = asked_at - :age",
+                    "revocations SET epoch = epoch - 1000 * extract(epoch FROM :age)",
+                    "ended_sessions SET ended_at = ended_at - :age",
+                ):
+                    await connection.execute(text(f"UPDATE {change}").bindparams(age=age))
+
+            await database.transaction(grown_old)
+        await revocations.prune(replay.within)
+        assert await revocations.recent_ones(timedelta(days=9)) == ["ended 1:00:00 ago"]
+        assert len(await revocations.recent(timedelta(days=9))) == 1
+        assert len(await revocations.unsettled()) == 1
+        await revocations.prune(timedelta(0))
+        assert await revocations.recent(timedelta(days=9)) == {}
+        assert len(await revocations.unsettled()) == 1
+
+
+async def test_a_session_ends_also_while_its_end_cannot_be_kept(caplog: pytest.LogCaptureFixture) -> None:
+    away = SqlRevocations(
+        database=Database(DatabaseConfig(url="postgresql+psycopg://x@127.0.0.1:1/x", pool_wait_s=1))
+    )
+    assert await EndSession(revocations=away)(lambda: answer("handle"))
+    await away.database.close()
+    assert "kept in the session store alone" in caplog.text
+
+
+async def answer(handle: str) -> str | None:
+    """An end of that session."""
+    return handle
 
 
 async def test_a_server_that_restarts_from_an_older_state_learns_it_within_one_look(

@@ -1,0 +1,40 @@
+"""What a shopper is told of their order, kept in the transaction that gives reason for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.shop.mail import OrderMail, order_mail
+from app.shop.orders import Order, OrderStatus
+from app.stores import outbox
+from app.stores.tables import accounts
+from app.stores.tables_orders import orders
+
+_TOLD: Final[Mapping[OrderStatus, OrderMail]] = {
+    "confirmed": "order_confirmed",
+    "shipped": "order_shipped",
+    "cancelled": "order_cancelled",
+}
+
+
+async def tell(connection: AsyncConnection, order: Order) -> None:
+    """Have whoever ordered told of the status it has now, if that is news to them."""
+    kind = _TOLD.get(order.status)
+    if kind is None:
+        return
+    found = await connection.execute(
+        select(
+            func.coalesce(orders.c.contact_email, accounts.c.email).label("recipient"),
+            func.coalesce(accounts.c.language, "vi").label("language"),
+        )
+        .join_from(orders, accounts, isouter=True)
+        .where(orders.c.id == order.id)
+    )
+    to = found.one()
+    if to.recipient is not None:
+        mail = order_mail(kind, order, recipient=to.recipient, language=to.language)
+        await outbox.add(connection, mail)

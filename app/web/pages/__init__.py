@@ -13,6 +13,7 @@ from app.web.pages import (
     home,
     language,
     login,
+    moderation,
     orders,
     password,
     payment,
@@ -20,6 +21,7 @@ from app.web.pages import (
     profile,
     proof,
     register,
+    reviews,
     search,
 )
 
@@ -28,6 +30,8 @@ ROUTES = [
     *search.routes,
     *category.routes,
     *product.routes,
+    *reviews.routes,
+    *moderation.routes,
     *cart.routes,
     *login.routes,
     *register.routes,

@@ -13,6 +13,7 @@ ShopError
 ├── Forbidden              not for this account
 ├── ProofNeeded            the password was given too long ago for this
 ├── LastOwner              nobody would be left to run the shop; nothing changed
+├── OrdersUnderWay         an order still needs the account; nothing changed
 ├── TooManyAttempts        slow down, then try again
 ├── LoginNeeded            this needs an account
 ├── CartLimit              the line would pass its limit; nothing changed
@@ -101,6 +102,10 @@ class ProofNeeded(ShopError):
 
 class LastOwner(ShopError):
     """Nobody would be left to run the shop; nothing changed."""
+
+
+class OrdersUnderWay(ShopError):
+    """An order of this account is under way and still needs it; nothing changed."""
 
 
 class TooManyAttempts(ShopError):

@@ -22,6 +22,7 @@ MailKind: TypeAlias = Literal[
     "email_changed",
     "account_locked",
     "account_unlocked",
+    "account_erased",
     "role_changed",
     "order_confirmed",
     "order_cancelled",

@@ -8,6 +8,7 @@ from app.shop.addresses import Addresses, KeepAddress
 from app.shop.emails import ChangeEmail, ConfirmEmail
 from app.shop.forgotten import ForgotPassword, ResetPassword
 from app.shop.password import CheckPassword
+from app.shop.personal import EraseData, ExportData
 from app.shop.profile import ChangeProfile
 from app.shop.standing import Standing
 
@@ -25,3 +26,5 @@ class People:
     forgot_password: ForgotPassword
     reset_password: ResetPassword
     standing: Standing
+    export_data: ExportData
+    erase_data: EraseData

@@ -135,6 +135,7 @@ TABLE: Final[Mapping[type[Exception], tuple[int, str]]] = {
     shop.Forbidden: (403, "forbidden"),
     shop.ProofNeeded: (403, "proof_needed"),
     shop.LastOwner: (409, "last_owner"),
+    shop.OrdersUnderWay: (409, "orders_under_way"),
     shop.TooManyAttempts: (429, "too_many_attempts"),
     shop.LoginNeeded: (401, "login_needed"),
     shop.CartLimit: (409, "cart_limit"),

@@ -24,6 +24,7 @@ MESSAGES: Final[Mapping[str, str]] = {
     "forbidden": "Tài khoản của bạn không được phép làm việc này.",
     "proof_needed": "Việc này cần bạn nhập lại mật khẩu.",
     "addresses_full": "Bạn đã lưu đủ số địa chỉ. Xin xóa bớt một địa chỉ trước.",
+    "orders_under_way": "Bạn còn đơn hàng đang được xử lý. Xin đợi đơn được giao hoặc hủy đơn trước.",
     "last_owner": "Đây là chủ cửa hàng cuối cùng, nên không thể thay đổi.",
     "too_many_attempts": "Bạn đã thử nhiều lần quá, xin chờ một lát rồi thử lại.",
     "login_needed": "Bạn cần đăng nhập để tiếp tục.",

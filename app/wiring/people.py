@@ -13,6 +13,7 @@ from app.shop.emails import ChangeEmail, ConfirmEmail, WriteEmailChange
 from app.shop.forgotten import ForgotPassword, ResetPassword, WriteReset
 from app.shop.password import CheckPassword
 from app.shop.people import People
+from app.shop.personal import EraseData, ExportData
 from app.shop.profile import ChangeProfile
 from app.shop.standing import Standing
 from app.stores.accounts import SqlAccounts
@@ -21,6 +22,8 @@ from app.stores.asks import AsksConfig, RedisAsks
 from app.stores.attempts import RedisAttempts
 from app.stores.database import Database
 from app.stores.emails import SqlEmailChanges
+from app.stores.erasure import SqlErasure
+from app.stores.orders import SqlOrders
 from app.stores.postman import Prepare
 from app.stores.profiles import SqlProfiles
 from app.stores.resets import SqlResets
@@ -58,6 +61,12 @@ def people_of(
         confirm_email=ConfirmEmail(changes=changes),
         forgot_password=ForgotPassword(resets=resets, asks=asks),
         reset_password=ResetPassword(resets=resets, passwords=passwords, revocations=revocations, ends=ends),
+        export_data=ExportData(
+            accounts=SqlAccounts(database=database),
+            addresses=addresses,
+            orders=SqlOrders(database=database),
+        ),
+        erase_data=EraseData(erasure=SqlErasure(database=database), revocations=revocations, ends=ends),
         standing=Standing(standings=SqlStandings(database=database), revocations=revocations, ends=ends),
     )
 

@@ -83,6 +83,7 @@ async def _every_page(shopper: httpx.AsyncClient) -> dict[str, httpx.Response]:
         "/tai-khoan/e-mail?asked=1",
         "/tai-khoan/e-mail/xac-nhan?token=x",
         "/tai-khoan/xac-nhan",
+        "/tai-khoan/du-lieu",
         "/docs",
         "/none",
     ]

@@ -26,6 +26,7 @@ SHOWN_AGAIN: Final = (
     shop.BadCredentials,
     shop.AccountLocked,
     shop.LastOwner,
+    shop.OrdersUnderWay,
     shop.TooManyAttempts,
     shop.CartLimit,
     shop.CartEmpty,

@@ -22,7 +22,7 @@ router = APIRouter(tags=["personal data"])
 
 _FILE: Final = "chopho-du-lieu.json"
 _REVIEWS: Final = (
-    "Reviews are public under each product; the service that keeps them knows the account by its id alone."
+    "Reviews are public under each product, under the name they were written with, and removed there."
 )
 
 

@@ -10,6 +10,7 @@ from app.sessions import Session, session_of
 from app.shop.cart import Cart
 from app.shop.desk.desk import Desk
 from app.shop.errors import Invalid, NotFound
+from app.shop.reviewing import Reviewing
 from app.shop.shop import Shop
 from app.shop.text import clean
 
@@ -29,6 +30,14 @@ def desk_of(request: Request) -> Desk:
     """What the owner's desk can do."""
     desk: Desk = request.app.state.desk
     return desk
+
+
+def reviewing_of(request: Request) -> Reviewing:
+    """What people do with reviews; raises `NotFound` in a shop without any."""
+    reviewing = shop_of(request).reviewing
+    if reviewing is None:
+        raise NotFound("reviews")
+    return reviewing
 
 
 def cart_of(request: Request) -> Cart:

@@ -115,10 +115,15 @@ async def test_a_dead_workers_job_is_taken_over_and_the_dead_one_changes_nothing
     assert (await one(jobs, job_id)).progress == 0.5
     assert not await importer.once(), "while it is heard of, it is nobody else's"
     await lapse(database)
-    assert await importer.once()
+    heir = await jobs.claim()
+    assert heir is not None
     assert not await jobs.keep(dead, 0.9)
     await jobs.finish(dead, "failed")
     await jobs.release(dead)
+    assert (await one(jobs, job_id)).status == "running"
+    assert await jobs.keep(heir, 0.1)
+    await lapse(database)
+    assert await importer.once()
     assert (await one(jobs, job_id)).status == "done"
 
 

@@ -23,7 +23,7 @@ async def show(request: Request, entry: Entry) -> Response:
         status=entry.status,
         entry=entry,
         action=PROOF,
-        kept=[("next", wanted or "")],
+        kept=[("nonce", entry.nonce), ("next", wanted or "")],
     )
 
 

@@ -48,6 +48,11 @@ class Rotation:
         with contextlib.suppress(BalancerSilent):
             await self.runtime.leave(name)
 
+    async def has_others(self, name: str) -> bool:
+        """Whether somebody else would take the requests of that one. Raises `BalancerSilent`."""
+        slots = await self.runtime.servers()
+        return any(slot.state == "UP" for other, slot in slots.items() if other != name)
+
     async def drain(self, name: str, *, within: timedelta) -> bool:
         """Nothing new for it; return once what it has is finished, or that time is over: whether it is idle."""
         deadline = time.monotonic() + within.total_seconds()

@@ -16,12 +16,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.fleet.errors import FleetError
+from app.fleet.errors import BalancerSilent, FleetError, WouldBeOutage
 from app.fleet.hotline import SOCKET, ask
 from app.fleet.orders import Drain, Order, Ready, Reload, Request, Restart, Scale
 from app.fleet.state import StateDirectory
 from app.planning.schedule import VIETNAM
-from tests.conftest import wait_until
+from tests.conftest import free_port, wait_until
 from tests.fleet.conftest import ROOT, MakeFleet, StubFleet, as_json, chopho, is_running
 from tests.fleet.load import Load
 
@@ -126,6 +126,8 @@ def test_a_reload_keeps_a_drained_replica_out(whole_fleet: StubFleet) -> None:
     done(whole_fleet, Drain(name="app2"))
     done(whole_fleet, Reload())
     assert whole_fleet.states() == {"app1": "UP", "app2": "DRAIN"}
+    with pytest.raises(WouldBeOutage, match="app1 is the last one"):
+        done(whole_fleet, Drain(name="app1"))
     assert {httpx.get(whole_fleet.url).headers["x-served-by"] for _ in range(6)} == {"app1"}
     done(whole_fleet, Ready(name="app2"))
 
@@ -289,3 +291,40 @@ def test_what_cannot_be_meant_is_one_line(tmp_path: Path, words: tuple[str, ...]
     refused = chopho(*words, "--state", str(tmp_path))
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert said in refused.stderr
+
+
+def test_a_reload_while_a_replica_is_down_sends_nobody_there(whole_fleet: StubFleet) -> None:
+    """What the old worker knew of its servers, the new one knows before its first check."""
+    hung = whole_fleet.pid("app2")
+    os.kill(hung, signal.SIGSTOP)
+    try:
+        wait_until(lambda: whole_fleet.states()["app2"] == "DOWN", what="HAProxy to notice")
+        runtime = whole_fleet.runtime
+        before = asyncio.run(runtime.worker())
+        with Load(whole_fleet.url, per_second=100) as load:
+            record = whole_fleet.record()
+            assert record is not None
+            (whole_fleet.state / "haproxy.state").write_text(asyncio.run(runtime.servers_state()))
+            os.kill(whole_fleet.pid("haproxy"), signal.SIGUSR2)
+            wait_until(lambda: _another_worker(whole_fleet, before), what="another worker")
+            load.wait_for_more(50)
+        assert whole_fleet.servers()["app2"].requests_total == 0
+        assert (load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([], 0, {200})
+    finally:
+        (whole_fleet.state / "haproxy.state").write_text("1\n")
+        os.kill(hung, signal.SIGCONT)
+
+
+def test_a_port_that_changed_holds_over_every_reload(whole_fleet: StubFleet) -> None:
+    for port in (free_port(), free_port()):
+        asyncio.run(whole_fleet.runtime.join("app9", port))
+        done(whole_fleet, Reload())
+        assert whole_fleet.servers()["app9"].address == f"127.0.0.1:{port}"
+    asyncio.run(whole_fleet.runtime.forget("app9"))
+
+
+def _another_worker(fleet: StubFleet, before: int) -> bool:
+    try:
+        return asyncio.run(fleet.runtime.worker()) not in {0, before}
+    except BalancerSilent:
+        return False

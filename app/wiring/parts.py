@@ -23,6 +23,7 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.desk.desk import Desk
 from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
 from app.shop.recovery import Recovery
@@ -61,6 +62,7 @@ class Parts:
     """Everything a replica is made of."""
 
     shop: Shop
+    desk: Desk
     cart_of: AccountCarts
     sessions: Sessions
     jwks: ASGIApp | None
@@ -147,6 +149,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, downstream, offers),
         cart_of=_carts(database, offers, settings),
+        desk=desk_of(database=database, images=blocking.images),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -275,7 +278,6 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        desk=desk_of(database=database),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

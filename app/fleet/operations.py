@@ -109,9 +109,9 @@ class Operations:
 
     @_do.register
     async def _reload(self, order: Reload, _: str) -> None:
+        served = await self._means.rotation.serving()
         await self._means.reload()
-        drained = self._means.book.record.drained
-        await self._all_up([name for name in self._means.replicas.names if name not in drained])
+        await self._all_up([name for name in self._means.replicas.names if name in served])
         self._tell("a new worker serves", of=str(order))
 
     @_do.register

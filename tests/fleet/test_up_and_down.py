@@ -281,6 +281,7 @@ class TestAKilledSupervisor:
         assert chopho("down", "--state", str(fleet.state)).returncode == 0
         assert not any(is_running(pid) for pid in pids)
         assert not listening(fleet.port)
+        assert not list(fleet.state.glob("*.sock"))
 
 
 @pytest.mark.parametrize("replicas", [0, 17])

@@ -72,7 +72,11 @@ def test_a_drained_replica_finishes_what_it_has_and_stays_out_over_its_restart(
 
         killed = whole_fleet.pid("app1")
         os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: "app1 is up after" in whole_fleet.said.rpartition("was killed")[2], what="app1")
+        wait_until(
+            lambda: "app1 is up after" in whole_fleet.said.rpartition("was killed")[2],
+            within_s=60,
+            what="app1",
+        )
         load.wait_for_more(50)
         assert whole_fleet.servers()["app1"].requests_total == before
         status = ordered(whole_fleet, "status").stdout
@@ -80,7 +84,11 @@ def test_a_drained_replica_finishes_what_it_has_and_stays_out_over_its_restart(
         assert "thay đĩa" in status
 
         done(whole_fleet, Ready(name="app1"))
-        wait_until(lambda: whole_fleet.servers()["app1"].requests_total > before, what="requests for app1")
+        wait_until(
+            lambda: whole_fleet.servers()["app1"].requests_total > before,
+            within_s=60,
+            what="requests for app1",
+        )
         load.wait_for_more(20)
     slow.join()
     assert (answered, load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([200], [], 0, {200})
@@ -139,7 +147,7 @@ def test_a_restart_goes_on_when_its_command_is_killed_and_a_second_operator_is_t
     before = {name: whole_fleet.pid(name) for name in ("app1", "app2")}
     words = [sys.executable, "-m", "app", "restart", "--rolling", "--state", str(whole_fleet.state)]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL) as command:
-        wait_until(lambda: _operation(whole_fleet) == "rolling restart", what="the restart")
+        wait_until(lambda: _operation(whole_fleet) == "rolling restart", within_s=60, what="the restart")
         command.kill()
     refused = ordered(whole_fleet, "scale", "3")
     assert (refused.returncode, refused.stderr.count("\n")) == (11, 1)
@@ -255,7 +263,7 @@ def test_a_drained_slot_whose_checks_fail_is_joined_again(whole_fleet: StubFleet
     stopped = whole_fleet.pid("app1")
     os.kill(stopped, signal.SIGSTOP)
     try:
-        wait_until(lambda: whole_fleet.states()["app1"] == "DOWN", what="failing checks")
+        wait_until(lambda: whole_fleet.states()["app1"] == "DOWN", within_s=60, what="failing checks")
     finally:
         os.kill(stopped, signal.SIGCONT)
     done(whole_fleet, Ready(name="app1"))
@@ -299,7 +307,7 @@ def test_a_reload_while_a_replica_is_down_sends_nobody_there(whole_fleet: StubFl
     hung = whole_fleet.pid("app2")
     os.kill(hung, signal.SIGSTOP)
     try:
-        wait_until(lambda: whole_fleet.states()["app2"] == "DOWN", what="HAProxy to notice")
+        wait_until(lambda: whole_fleet.states()["app2"] == "DOWN", within_s=60, what="HAProxy to notice")
         with Load(whole_fleet.url, per_second=100) as load:
             done(whole_fleet, Reload())
             load.wait_for_more(50)

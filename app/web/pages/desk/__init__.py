@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from app.web.pages.desk import audit, board, goods, product, stock
+from app.web.pages.desk import audit, board, goods, product, reviews, stock
 
-ROUTES = [*board.routes, *goods.routes, *product.routes, *stock.routes, *audit.routes]
+ROUTES = [*board.routes, *goods.routes, *product.routes, *stock.routes, *reviews.routes, *audit.routes]

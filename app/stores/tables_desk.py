@@ -9,9 +9,11 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     DateTime,
+    Float,
     Identity,
     Index,
     Integer,
+    LargeBinary,
     Table,
     Text,
     Uuid,
@@ -56,4 +58,37 @@ stock_movements: Final = Table(
     CheckConstraint("quantity <> 0", name="quantity"),
     CheckConstraint("stock >= 0", name="stock"),
     Index(None, "sku", "id"),
+)
+
+pictures: Final = Table(
+    "pictures",
+    metadata,
+    Column("digest", Text, primary_key=True),  # SHA-256 of the content, in hex
+    Column("content", LargeBinary, nullable=False),  # WebP, made here
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
+
+import_jobs: Final = Table(
+    "import_jobs",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("account_id", Uuid(as_uuid=False), nullable=False),
+    Column("email", Text, nullable=False),
+    Column("file_name", Text, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("rate", Text, nullable=False),
+    Column("content", LargeBinary, nullable=False),  # empty once the job is over
+    Column("status", Text, nullable=False, server_default=text("'queued'")),
+    Column("progress", Float, nullable=False, server_default=text("0")),
+    Column("token", Text),  # of the worker whose job it is
+    Column("tries", Integer, nullable=False, server_default=text("0")),
+    Column("lease_until", DateTime(timezone=True)),
+    Column("finished_at", DateTime(timezone=True)),
+    Column("summary", JSONB, nullable=False, server_default=text("'{}'")),
+    Column("refusals", JSONB, nullable=False, server_default=text("'[]'")),
+    CheckConstraint("status IN ('queued', 'running', 'done', 'refused', 'failed')", name="status"),
+    Index("import_jobs_open_idx", "id", postgresql_where=text("status IN ('queued', 'running')")),
 )

@@ -28,10 +28,19 @@ _SECRETS: Final = frozenset({"password", "current", "new"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """One file of a form."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """What was typed. A field that came twice is refused when it is asked for."""
 
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    files: Mapping[str, Upload] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         """The field as typed, "" when it was not sent; raises `Invalid`."""
@@ -50,6 +59,16 @@ class Form:
         if not _NONCE.fullmatch(nonce):
             raise Invalid("nonce", "is not one of ours", code="key_invalid")
         return nonce
+
+    def file(self, name: str) -> bytes:
+        """What the file field brought, b"" when nothing was chosen."""
+        upload = self.files.get(name)
+        return upload.content if upload else b""
+
+    def file_name(self, name: str) -> str:
+        """How the browser calls that file, without the folder that some put before it."""
+        upload = self.files.get(name)
+        return re.split(r"[/\\]", upload.name)[-1] if upload else ""
 
     def shown(self, name: str) -> str:
         """What the field of a page that is shown again holds; never a password."""

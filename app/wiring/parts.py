@@ -23,6 +23,7 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.desk.desk import Desk
 from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
 from app.shop.recovery import Recovery
@@ -35,6 +36,8 @@ from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
+from app.stores.desk.importer import Importer
+from app.stores.desk.jobs import SqlJobs
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
@@ -61,6 +64,7 @@ class Parts:
     """Everything a replica is made of."""
 
     shop: Shop
+    desk: Desk
     cart_of: AccountCarts
     sessions: Sessions
     jwks: ASGIApp | None
@@ -73,6 +77,7 @@ class Parts:
     board: ControlBoard
     obedience: Obedience
     blocking: Blocking
+    importer: Importer
     downstream: Downstream
     recovery: Recovery | None
     postman: Postman | None
@@ -104,6 +109,7 @@ class Parts:
     def _jobs(self) -> Iterator[Coroutine[Any, Any, None]]:
         yield self.obedience.run()
         yield self.replay.run()
+        yield self.importer.run()
         if self.recovery is not None:
             yield self.recovery.run()
         if self.rates is not None:
@@ -147,6 +153,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, downstream, offers),
         cart_of=_carts(database, offers, settings),
+        desk=desk_of(database=database, background=background, sessions=sessions, images=blocking.images),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -158,6 +165,9 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         board=board,
         obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
+        importer=Importer(
+            jobs=SqlJobs(database=background), url=settings.database_url, limiter=blocking.reports
+        ),
         downstream=downstream,
         recovery=_recovery(settings, background, downstream.payments),
         postman=postman_of(settings, background, observability, writer),
@@ -275,7 +285,6 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
-        desk=desk_of(database=database),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from app.web.pages.desk import audit, board, goods, product, reviews, stock
+from app.web.pages.desk import audit, board, goods, imports, orders, people, product, reviews, stock
 
-ROUTES = [*board.routes, *goods.routes, *product.routes, *stock.routes, *reviews.routes, *audit.routes]
+ROUTES = [
+    *board.routes,
+    *goods.routes,
+    *product.routes,
+    *stock.routes,
+    *orders.routes,
+    *people.routes,
+    *reviews.routes,
+    *imports.routes,
+    *audit.routes,
+]

@@ -136,7 +136,8 @@ class Fields:
         # A ticket that was only renewed must not follow a logout into the browser.
         if self._ticket is None or self._store.concurrent_writes:
             return False
-        return isinstance(await self._store.load(self._ticket, presented=False), Ended)
+        _, found = await self._sessions.find(self._ticket, presented=False)
+        return isinstance(found, Ended)
 
     @property
     def _lock(self) -> asyncio.Lock:

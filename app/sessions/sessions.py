@@ -169,7 +169,8 @@ class Sessions:
         Keep the epoch where it is safe, and give it again after the store was emptied or failed over: that
         ends what was ended then, and nothing that began after it.
         """
-        return max([await store.end_all(user, epoch=epoch) for store in self.stores])
+        # The first store last: a session that moves there meanwhile was dated by it before, or is found ended.
+        return max([await store.end_all(user, epoch=epoch) for store in reversed(self.stores)])
 
     async def epoch(self, user: str) -> int:
         """What dates a login of the user that begins now.

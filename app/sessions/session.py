@@ -44,6 +44,8 @@ class Session(Fields):
             once = None if record.user == user else merge
 
             def draft(last: Record) -> Draft:
+                if not kept:
+                    self._pending.let_go()
                 return self._draft(user, last.fields if kept else {}, merge=once, epoch=dated)
 
             work = self._sessions.rotate(self._store, record.ticket, draft)

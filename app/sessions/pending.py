@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import orjson
 
@@ -16,6 +17,9 @@ JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 """What a field may hold."""
 
 _NOTHING = Changes()
+
+_LONG: Final = 4300
+"""Digits that Python makes no number of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,9 @@ class Pending:
             there = {name: value for name, value in stored.items() if name not in self._drop} | self._put
         # Numbers are read here, since a cart is made of them and this is where its time goes.
         return {
-            name: int(encoded) if encoded.isdigit() else self.value(there, name, None)
+            name: int(encoded)
+            if encoded.isdigit() and len(encoded) < _LONG
+            else self.value(there, name, None)
             for name, encoded in there.items()
             if name.startswith(prefix)
         }
@@ -74,7 +80,7 @@ class Pending:
         encoded = None if name in self._drop else self._put.get(name, stored.get(name))
         if encoded is None:
             return default
-        if encoded.isdigit():
+        if encoded.isdigit() and len(encoded) < _LONG:
             return int(encoded)
         try:
             value: JSON = orjson.loads(encoded)

@@ -24,6 +24,7 @@ from app.shop.errors import (
 )
 from app.shop.money import MOST
 from app.shop.orders import COD, Order, OrderRequest, Orders, Shipping
+from app.shop.phones import checked_phone
 from app.shop.settlement import Settlement
 from app.shop.text import clean
 
@@ -160,7 +161,7 @@ class PlaceOrder:
 
 async def take_out(cart: Cart, order: Order) -> None:
     """Take an order that stands out of the cart; it is told as such, also when the cart is away."""
-    if not order.is_standing:
+    if order.cart_id is None or not order.is_standing:
         return
     with suppress(Unavailable):
         await cart.settle(
@@ -170,13 +171,9 @@ async def take_out(cart: Cart, order: Order) -> None:
 
 def checked_shipping(shipping: Shipping) -> Shipping:
     """The address as it will be kept, or `Invalid`."""
-    phone = clean("shipping.phone", shipping.phone, most=30)
-    digits = "".join(char for char in phone if char not in " .-()/").removeprefix("+")
-    if not (digits.isascii() and digits.isdigit() and 8 <= len(digits) <= 15):
-        raise Invalid("shipping.phone", "must have 8 to 15 digits", code="phone_invalid")
     return Shipping(
         name=clean("shipping.name", shipping.name, most=100),
-        phone=("+" if "+" in phone else "") + digits,
+        phone=checked_phone("shipping.phone", shipping.phone),
         address=clean("shipping.address", shipping.address, most=300),
     )
 

@@ -24,7 +24,15 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 DAYS: Final = (date(2000, 1, 1), date(2199, 12, 31))
 """No order is from before or after."""
 
-_SECRETS: Final = frozenset({"password", "current", "new"})
+_SECRETS: Final = frozenset({"password", "current", "new", "proof"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """One file of a form."""
+
+    name: str
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +40,7 @@ class Form:
     """What was typed. A field that came twice is refused when it is asked for."""
 
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, Upload] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         """The field as typed, "" when it was not sent; raises `Invalid`."""
@@ -54,11 +62,23 @@ class Form:
 
     def file(self, name: str) -> bytes:
         """What the file field brought, b"" when nothing was chosen."""
-        return self.files.get(name, b"")
+        upload = self.files.get(name)
+        return upload.content if upload else b""
+
+    def file_name(self, name: str) -> str:
+        """How the browser calls that file, without the folder that some put before it."""
+        upload = self.files.get(name)
+        return re.split(r"[/\\]", upload.name)[-1] if upload else ""
 
     def shown(self, name: str) -> str:
         """What the field of a page that is shown again holds; never a password."""
         return "" if name in _SECRETS else self.values.get(name, ("",))[0]
+
+    def open(self) -> list[tuple[str, str]]:
+        """Every field with each of its values, without the secrets."""
+        return [
+            (name, value) for name, values in self.values.items() if name not in _SECRETS for value in values
+        ]
 
 
 NOTHING_TYPED: Final = Form()

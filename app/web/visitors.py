@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -23,6 +24,9 @@ class Visitor:
     units: int = 0
     is_known: bool = True
 
+
+PROVED_AT: Final = "proved"
+"""The session's field: when the password was last given, in seconds since the epoch."""
 
 UNKNOWN: Final = Visitor(is_known=False)
 
@@ -60,10 +64,21 @@ async def owner_account(request: Request) -> Account:
 async def admit(request: Request, *, email: str, password: str) -> Account:
     """Log them in, and what they gathered before with them; raises `BadCredentials`, `TooManyAttempts`."""
     came = await shop_of(request).log_in(email=email, password=password, client=client_of(request))
-    await session_of(request).login(user_of(came.account.id), epoch=came.epoch)
+    await let_in(request, came.account.id, epoch=came.epoch)
     with suppress(Unavailable):  # who reads the cart next brings in what was gathered
         await cart_of(request).read()
     return came.account
+
+
+async def let_in(request: Request, account_id: str, *, epoch: int | None = None) -> None:
+    """Log the account in; whoever comes in has just given the password."""
+    await note_proof(request)
+    await session_of(request).login(user_of(account_id), epoch=epoch)
+
+
+async def note_proof(request: Request) -> None:
+    """Keep with the session that the password was given now."""
+    await session_of(request).set(PROVED_AT, int(time.time()))
 
 
 def ending_one(request: Request, handle: str) -> EndOne:

@@ -152,6 +152,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                     logins=database,
                     sessions=sessions,
                     passwords=passwords,
+                    attempts=attempts,
                     asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool),
                 ),
                 end_session=EndSession(revocations=revocations),
@@ -182,7 +183,9 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             install(
                 app,
                 shop=shop,
-                desk=desk_of(database=database, images=Limiter("images")),
+                desk=desk_of(
+                    database=database, background=database, sessions=sessions, images=Limiter("images")
+                ),
                 sessions=sessions,
                 cart_of=cart_of,
                 config=WebConfig(**{**options, **config}),

@@ -40,7 +40,7 @@ async def place(
         expected_total=wanted.expected_total,
     )
     order = await shop_of(request).place_order(cart_of(request), purchase)
-    return private(_as_json(order), 201, {"location": f"/api/v1/orders/{order.id}"})
+    return private(as_json(order), 201, {"location": f"/api/v1/orders/{order.id}"})
 
 
 @router.get("/orders", response_model=OrdersOut)
@@ -61,7 +61,7 @@ async def orders(
         since=day("since", since),
         until=day("until", until),
     )
-    return private(listed(await shop_of(request).orders.page(account_id, query), _as_json))
+    return private(listed(await shop_of(request).orders.page(account_id, query), as_json))
 
 
 @router.get("/orders/{order_id}", response_model=OrderOut)
@@ -70,17 +70,18 @@ async def order(request: Request, account_id: Customer, order_id: str) -> Respon
     found = await shop_of(request).orders.by_id(account_id, known_name("order", order_id))
     if found is None:
         raise NotFound("order")
-    return private(_as_json(found))
+    return private(as_json(found))
 
 
 @router.post("/orders/{order_id}/cancel", response_model=OrderOut)
 async def cancel(request: Request, account_id: Customer, order_id: str) -> Response:
     """Cancel an own order that is not packed yet; also done when it was cancelled before."""
     known = known_name("order", order_id)
-    return private(_as_json(await shop_of(request).cancel_order(account_id=account_id, order_id=known)))
+    return private(as_json(await shop_of(request).cancel_order(account_id=account_id, order_id=known)))
 
 
-def _as_json(order: Order) -> dict[str, object]:
+def as_json(order: Order) -> dict[str, object]:
+    """An order of one's own."""
     return {
         "id": order.id,
         "number": order.number,

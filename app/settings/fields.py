@@ -99,7 +99,7 @@ def _hosts(given: str) -> str:
     query = parse_qsl(parts.query)
     if len(hosts) > 1:
         addresses, query = "", [*(("host", host) for host in hosts), *query]
-    if len([name for name, _ in query if name == "host"]) < 2:  # noqa: PLR2004 -- one, or none, is no choice
+    if len([name for name, _ in query if name == "host"]) < 2:
         return given
     if "target_session_attrs" not in dict(query):
         query.append(("target_session_attrs", "read-write"))

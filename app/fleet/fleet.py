@@ -201,7 +201,10 @@ class Fleet:
             self._rotation.all_up(serving, self._report, within=INTO_ROTATION),
             *(self._bring_up(service) for service in self._services),
         )
-        missing = [what for name in serving for what in await answers.missing(self._ports[name])]
+        services = self._options.services
+        missing = [
+            what for name in serving for what in await answers.missing(self._ports[name], besides=services)
+        ]
         if missing:
             raise CannotStart(f"the replicas run but cannot do without this: {missing[0]}")
 

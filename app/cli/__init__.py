@@ -25,6 +25,7 @@ from app.cli import (
     sessions,
     status,
     up,
+    vouchers,
 )
 from app.cli.exits import exit_code_of
 from app.cli.root import cli
@@ -35,6 +36,7 @@ for group in (
     *(up, status, operations, logs, down, serve, migrate),
     *(catalog, sample, backup, sessions, accounts, mail, compartments, breakers, faults),
     doctor,
+    vouchers,
 ):
     group.register(cli)
 

@@ -24,6 +24,7 @@ from app.shop.errors import (
 )
 from app.shop.money import MOST
 from app.shop.orders import COD, Order, OrderRequest, Orders, Shipping
+from app.shop.pricing import province_of, voucher_code
 from app.shop.settlement import Settlement
 from app.shop.text import clean
 
@@ -49,6 +50,7 @@ class Purchase:
     shipping: Shipping
     payment: str
     expected_total: int
+    voucher: str | None = None
     prices: Mapping[Sku, int] = field(default_factory=dict)
 
     def checked(self) -> Self:
@@ -57,16 +59,24 @@ class Purchase:
             raise PaymentRefused("this is no means of payment")
         if not 0 <= self.expected_total <= MOST:
             raise Invalid("expected_total", "is not an amount of the shop", code="total_invalid")
-        return replace(self, key=checked_key(self.key), shipping=checked_shipping(self.shipping))
+        return replace(
+            self,
+            key=checked_key(self.key),
+            shipping=checked_shipping(self.shipping),
+            voucher=voucher_code(self.voucher) if self.voucher else None,
+        )
 
     @property
     def fingerprint(self) -> str:
         """A digest of all that was told."""
-        told: Mapping[str, object] = {
+        told: dict[str, object] = {
             "shipping": [self.shipping.name, self.shipping.phone, self.shipping.address],
             "payment": self.payment,
             "expected_total": self.expected_total,
         }
+        # What was not told is left out: a key that an older version kept stays the same request.
+        more = {"province": self.shipping.province, "voucher": self.voucher}
+        told.update((name, value) for name, value in more.items() if value is not None)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
@@ -141,6 +151,7 @@ class PlaceOrder:
                 expected_total=purchase.expected_total,
                 shipping=purchase.shipping,
                 payment="cod" if purchase.payment == COD else "card",
+                voucher=purchase.voucher,
                 key=purchase.key,
                 fingerprint=purchase.fingerprint,
                 prices=purchase.prices,
@@ -178,6 +189,7 @@ def checked_shipping(shipping: Shipping) -> Shipping:
         name=clean("shipping.name", shipping.name, most=100),
         phone=("+" if "+" in phone else "") + digits,
         address=clean("shipping.address", shipping.address, most=300),
+        province=None if shipping.province is None else province_of(shipping.province).name,
     )
 
 

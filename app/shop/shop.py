@@ -14,6 +14,7 @@ from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.people import People
+from app.shop.quoting import QuoteCart
 from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 
@@ -34,6 +35,7 @@ class Shop:
     show_cart: ShowCart
     add_to_cart: AddToCart
     put_in_cart: PutInCart
+    quote_cart: QuoteCart
     place_order: PlaceOrder
     desk: Desk
     cancel_order: CancelOrder

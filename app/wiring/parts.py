@@ -23,6 +23,7 @@ from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.fulfilment import MoveOrder
 from app.shop.password import ChangePassword
+from app.shop.quoting import QuoteCart
 from app.shop.recovery import Recovery
 from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
@@ -41,10 +42,12 @@ from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.stores.shopper_cart import AccountCarts
 from app.stores.snapshot import Snapshot
+from app.stores.vouchers import SqlVouchers
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
+from app.wiring.charges import charges_of
 from app.wiring.desk import desk_of
 from app.wiring.downstream import payments_of
 from app.wiring.gateway import gateway_of
@@ -236,7 +239,8 @@ def _shop(
     offers: OffersSnapshot,
 ) -> Shop:
     logging_in = SqlAccounts(database=logins)
-    orders = SqlOrders(database=database)
+    charges = charges_of(settings)
+    orders = SqlOrders(database=database, charges=charges)
     revocations = SqlRevocations(database=database)
     settlement = _settlement(settings, database, payments)
     return Shop(
@@ -265,6 +269,9 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
+        quote_cart=QuoteCart(
+            show_cart=ShowCart(offers=offers), charges=charges, vouchers=SqlVouchers(database=database)
+        ),
         desk=desk_of(database=database),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease

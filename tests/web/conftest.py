@@ -25,6 +25,8 @@ from app.shop.checkout import PlaceOrder
 from app.shop.fulfilment import MoveOrder
 from app.shop.merging import Merging
 from app.shop.password import ChangePassword
+from app.shop.pricing import standard_charges
+from app.shop.quoting import QuoteCart
 from app.shop.revocations import EndSession, EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
@@ -41,6 +43,7 @@ from app.stores.revocations import SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
 from app.stores.shopper_cart import AccountCarts
 from app.stores.snapshot import Snapshot
+from app.stores.vouchers import SqlVouchers
 from app.web import WebConfig, bare_app, install
 from app.wiring.desk import desk_of
 from app.wiring.people import people_of
@@ -155,6 +158,11 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
+                quote_cart=QuoteCart(
+                    show_cart=ShowCart(offers=offers or catalog.offers),
+                    charges=standard_charges(),
+                    vouchers=SqlVouchers(database=database),
+                ),
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
                 desk=desk_of(database=database),
                 cancel_order=CancelOrder(orders=orders, settlement=None),

@@ -27,11 +27,12 @@ def order_number(placed_at: datetime, sequence: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shipping:
-    """Where the parcel goes."""
+    """Where the parcel goes; without a `province` the receiver pays the carrier."""
 
     name: str
     phone: str
     address: str
+    province: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +63,6 @@ class Totals:
     def total(self) -> int:
         """What is paid."""
         return self.subtotal + self.shipping_fee - self.discount
-
-
-def totals_of(lines: Sequence[OrderLine]) -> Totals:
-    """What the lines cost together."""
-    return Totals(subtotal=sum(line.total for line in lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,6 +33,7 @@ class OrderRequest:
     expected_total: int
     shipping: Shipping
     payment: Means
+    voucher: str | None = None
     key: str
     fingerprint: str
     prices: Mapping[Sku, int] = field(default_factory=dict)
@@ -82,7 +83,7 @@ class Orders(Protocol):
 
         Payment on delivery makes it ``confirmed``; an order paid by card is ``placing``, its stock
         reserved and its payment in the ledger. Raises `KeyInProgress`, `KeyReused`, `PaymentDeclined`,
-        `CartOrdered`, `OutOfStock`, `TotalChanged`. Of a SKU that is not sold any more, 0 are left. A key
+        `CartOrdered`, `OutOfStock`, `TotalChanged`, and `Invalid` for a voucher that is not good now. Of a SKU that is not sold any more, 0 are left. A key
         that made an order before returns that order.
         """
 

@@ -11,6 +11,7 @@ from app.shop.errors import NotFound, WrongStatus
 from app.shop.orders import Booking, Move, Order, OrderStatus, check_step
 from app.shop.orders.ledger import WISHES
 from app.shop.orders.statuses import HOLDS_STOCK, RESERVES_STOCK
+from app.stores import vouchers
 from app.stores.orders import history, keys, ledger, mail, stock
 from app.stores.orders.rows import orders_of, status_of, with_lines
 from app.stores.tables_orders import orders
@@ -62,6 +63,8 @@ async def _take(connection: AsyncConnection, order_id: str, before: OrderStatus,
         values["cart_id"] = None  # the cart may be ordered again
     await connection.execute(update(orders).where(orders.c.id == order_id).values(values))
     await _move_stock(connection, order_id, before, step)
+    if step.to in {"cancelled", "failed"}:
+        await vouchers.give_back(connection, order_id)
     await _answer_key(connection, order_id, step)
 
 

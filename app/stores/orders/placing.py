@@ -12,15 +12,17 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.errors import CartOrdered, NotFound, PaymentRefused, TotalChanged
-from app.shop.orders import COD, Order, OrderRequest, OrderStatus, Totals, order_number, totals_of
+from app.shop.orders import COD, Order, OrderRequest, OrderStatus, Totals, order_number
+from app.shop.pricing import Charges, Goods, Voucher, checked_voucher, province_of, quoted
+from app.stores import vouchers
 from app.stores.orders import history, keys, ledger, mail, stock
 from app.stores.orders.rows import orders_of, with_lines
 from app.stores.orders.stock import Taken
 from app.stores.tables_orders import order_lines, orders
 
 
-async def place(connection: AsyncConnection, request: OrderRequest, at: datetime) -> Order:
-    """One transaction. Locks are taken in one order: the key, the cart, the SKUs sorted."""
+async def place(connection: AsyncConnection, request: OrderRequest, charges: Charges, at: datetime) -> Order:
+    """One transaction. Locks are taken in one order: the key, the cart, the SKUs sorted, the voucher."""
     await keys.lock(connection, request)
     kept = (await connection.execute(keys.kept(request.account_id, request.key))).first()
     if kept is not None:
@@ -29,7 +31,17 @@ async def place(connection: AsyncConnection, request: OrderRequest, at: datetime
         return keys.answer(kept, orders_of(before.all())[0])
     claim = await _claim_cart(connection, request, at)
     taken = await stock.take(connection, request.quantities)
-    totals = _checked_totals(request, taken)
+    voucher = await _voucher(connection, request, taken, at)
+    totals = _checked_totals(request, taken, _quote(request, taken, charges, voucher))
+    if voucher is not None:
+        await vouchers.spend(
+            connection,
+            claim.order_id,
+            voucher.code,
+            customer=request.account_id,
+            discount=totals.discount,
+            at=at,
+        )
     await _insert_lines(connection, claim, taken, totals)
     await keys.claim(connection, request, claim.order_id, None if claim.is_reserving else claim.status)
     await history.note(
@@ -99,9 +111,42 @@ async def _cart_ordered(connection: AsyncConnection, request: OrderRequest) -> C
     return NotFound("cart") if order_id is None else CartOrdered(order_id)
 
 
-def _checked_totals(request: OrderRequest, taken: Sequence[Taken]) -> Totals:
-    """What the order costs at the prices that are locked; raises `TotalChanged`."""
-    totals = totals_of([each.line for each in taken])
+async def _voucher(
+    connection: AsyncConnection, request: OrderRequest, taken: Sequence[Taken], at: datetime
+) -> Voucher | None:
+    """The order's voucher, which nobody else can use meanwhile; raises `Invalid`."""
+    if request.voucher is None:
+        return None
+    known = await vouchers.locked(connection, request.voucher, customer=request.account_id)
+    return checked_voucher(known, goods=sum(each.line.total for each in taken), now=at)
+
+
+def _quote(
+    request: OrderRequest, taken: Sequence[Taken], charges: Charges, voucher: Voucher | None
+) -> Totals:
+    """What the order costs at the prices that are locked."""
+    goods = [
+        Goods(
+            sku=each.line.sku,
+            quantity=each.line.quantity,
+            unit_price=each.line.unit_price,
+            grams=each.grams,
+        )
+        for each in taken
+    ]
+    sent_to = request.shipping.province
+    province = None if sent_to is None else province_of(sent_to)
+    quote = quoted(goods, charges, province=province, voucher=voucher)
+    return Totals(
+        subtotal=quote.subtotal,
+        shipping_fee=quote.shipping_fee,
+        discount=quote.discount,
+        vat_included=quote.vat_included,
+    )
+
+
+def _checked_totals(request: OrderRequest, taken: Sequence[Taken], totals: Totals) -> Totals:
+    """The totals, if they are what the shopper saw; raises `TotalChanged`."""
     seen = all(
         request.prices.get(each.line.sku, each.line.unit_price) == each.line.unit_price for each in taken
     )

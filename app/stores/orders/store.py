@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 
 from sqlalchemy import ColumnElement, func, select
@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.orders import LISTED, VIETNAM, Move, Order, OrderEvent, OrderQuery, OrderRequest
 from app.shop.paging import Page, offset_of
+from app.shop.pricing import Charges, standard_charges
 from app.shop.text import storable
 from app.stores.accounts import is_uuid
 from app.stores.database import Database
@@ -28,6 +29,7 @@ class SqlOrders:
     """The orders' port on the tables of `app.stores.tables_orders` and the stock in `variants`."""
 
     database: Database
+    charges: Charges = field(default_factory=standard_charges)
     clock: Callable[[], datetime] = _now
 
     async def replay(self, account_id: str, key: str, fingerprint: str) -> Order | None:
@@ -45,7 +47,7 @@ class SqlOrders:
         """One transaction."""
 
         async def work(connection: AsyncConnection) -> Order:
-            return await placing.place(connection, request, self.clock())
+            return await placing.place(connection, request, self.charges, self.clock())
 
         return await self.database.transaction(work)
 

@@ -79,11 +79,15 @@ class Quantity(Input):
 
 
 class Address(Input):
-    """Where the parcel goes."""
+    """Where the parcel goes; `province` by its name or code, an old name too.
+
+    Without a province there is no shipping fee in the total: the receiver pays the carrier.
+    """
 
     name: Text
     phone: Text
     address: Text
+    province: Text | None = None
 
 
 class Payment(Input):
@@ -98,6 +102,14 @@ class NewOrder(Input):
     shipping: Address
     payment: Payment
     expected_total: Annotated[int, Field(ge=0, le=MOST)]
+    voucher: Text | None = None
+
+
+class QuoteWanted(Input):
+    """Where the cart would go, and the voucher it would be bought with."""
+
+    province: Text | None = None
+    voucher: Text | None = None
 
 
 class AccountOut(Output):
@@ -214,6 +226,33 @@ class CartOut(Output):
     left_out: list[LeftOutOut]
 
 
+class QuoteLineOut(Output):
+    """A line's part in the sums; `vat` is in what is left of `total` after `discount`."""
+
+    sku: str
+    total: int
+    discount: int
+    vat: int
+
+
+class QuoteOut(Output):
+    """What the cart costs: `total` = `subtotal` - `discount` + `shipping_fee`, and includes the VAT.
+
+    The lines' totals, discounts and VAT, with `shipping_vat`, sum to those of the whole.
+    """
+
+    lines: list[QuoteLineOut]
+    subtotal: int
+    discount: int
+    shipping_fee: int
+    shipping_vat: int
+    vat_included: int
+    total: int
+    currency: str
+    province: str | None
+    voucher: str | None
+
+
 class OrderLineOut(Output):
     """A line of an order, at the price it was sold for."""
 
@@ -230,6 +269,7 @@ class ShippingOut(Output):
     name: str
     phone: str
     address: str
+    province: str | None
 
 
 class OrderOut(Output):

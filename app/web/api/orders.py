@@ -34,10 +34,14 @@ async def place(
         account_id=account_id,
         key=idempotency_key,
         shipping=Shipping(
-            name=wanted.shipping.name, phone=wanted.shipping.phone, address=wanted.shipping.address
+            name=wanted.shipping.name,
+            phone=wanted.shipping.phone,
+            address=wanted.shipping.address,
+            province=wanted.shipping.province,
         ),
         payment=wanted.payment.token,
         expected_total=wanted.expected_total,
+        voucher=wanted.voucher,
     )
     order = await shop_of(request).place_order(cart_of(request), purchase)
     return private(_as_json(order), 201, {"location": f"/api/v1/orders/{order.id}"})
@@ -105,6 +109,7 @@ def _as_json(order: Order) -> dict[str, object]:
             "name": order.shipping.name,
             "phone": order.shipping.phone,
             "address": order.shipping.address,
+            "province": order.shipping.province,
         },
         "payment": order.payment,
         "redirect_url": order.redirect_url if order.status == "awaiting_payment" else None,

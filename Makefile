@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 ARGS   ?=
 
-.PHONY: help setup up down test check format docs bench bench-safety bench-compartments bench-failovers translations \
+.PHONY: help setup up down test check format docs bench bench-safety bench-compartments bench-failovers bench-gateway translations \
 	screenshots lock clean
 
 help: ## Show what can be made
@@ -52,6 +52,9 @@ bench-safety: setup ## Ask our session layer and its peers what an attacker and 
 
 bench-compartments: setup ## Let a dependency hang, in compartments of its own and in one shared pool
 	$(BIN)/python -m bench.compartments.run $(ARGS)
+
+bench-gateway: setup ## Cost of a hop through the gateway, beside a local route and nginx; ARGS='--nginx PATH'
+	$(BIN)/python -m bench.gateway.run $(ARGS)
 
 bench-failovers: setup ## Lose a server behind the shop under load, and count what shoppers see
 	$(BIN)/python -m bench.failovers.run $(ARGS)

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from app.lifecycle import Probes, serve
-from app.observability import logging_to
+from app.observability.logs import logging_to
 from app.settings import Settings, SettingsError, read, service_manager
 from app.web import WebConfig, bare_app, install
 from app.wiring import Parts, build

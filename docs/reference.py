@@ -11,7 +11,15 @@ from pydantic.fields import FieldInfo
 from typer.cli import get_docs_for_click
 
 from app.cli import cli
-from app.settings import PREFIX, FleetSettings, PaymentsServiceSettings, Settings
+from app.settings import (
+    PREFIX,
+    FleetSettings,
+    PaymentsServiceSettings,
+    RecommendationsServiceSettings,
+    ReviewsServiceSettings,
+    ServiceSettings,
+    Settings,
+)
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -27,6 +35,9 @@ def settings_reference() -> str:
     models: dict[str, type[BaseModel]] = {
         "One replica of the shop": Settings,
         "One process of the payments service": PaymentsServiceSettings,
+        "One process of the reviews service": ReviewsServiceSettings,
+        "One process of the recommendations service": RecommendationsServiceSettings,
+        "One process of the inventory service": ServiceSettings,
         "The local fleet": FleetSettings,
     }
     for title, model in models.items():
@@ -57,6 +68,8 @@ def _default(field: FieldInfo) -> str:
 
 
 def _duration(value: timedelta) -> str:
+    if value % timedelta(seconds=1):
+        return f"{value // timedelta(milliseconds=1)}ms"
     seconds = int(value.total_seconds())
     for unit, size in (("h", 3600), ("m", 60)):
         if seconds >= size and seconds % size == 0:

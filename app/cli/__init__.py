@@ -21,6 +21,7 @@ from app.cli import (
     migrate,
     operations,
     sample,
+    scaling,
     serve,
     sessions,
     status,
@@ -33,7 +34,7 @@ from app.fleet.errors import FleetError
 from app.settings import SettingsError
 
 for group in (
-    *(up, status, operations, logs, down, serve, migrate),
+    *(up, status, operations, scaling, logs, down, serve, migrate),
     *(catalog, sample, backup, sessions, accounts, mail, compartments, breakers, faults),
     doctor,
     vouchers,

@@ -17,6 +17,9 @@ class Service(StrEnum):
 
     shop = "shop"
     payments = "payments"
+    reviews = "reviews"
+    recommendations = "recommendations"
+    inventory = "inventory"
 
 
 def serve(
@@ -37,9 +40,21 @@ def serve(
 def _serving(service: Service) -> Callable[[str, int], int]:
     """What serves it; the other commands, and the other services, need not wait for it to be imported."""
     if service is Service.payments:
-        from app.serving import serve_payments
+        from app.serving.payments import serve_payments
 
         return serve_payments
+    if service is Service.reviews:
+        from app.serving.reviews import serve_reviews
+
+        return serve_reviews
+    if service is Service.recommendations:
+        from app.serving.recommendations import serve_recommendations
+
+        return serve_recommendations
+    if service is Service.inventory:
+        from app.serving.inventory import serve_inventory
+
+        return serve_inventory
     from app.main import serve_shop
 
     return serve_shop

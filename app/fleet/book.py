@@ -43,6 +43,11 @@ class Book:
         self.record.ports[name] = port
         self._write()
 
+    def note_wanted(self, replicas: int) -> None:
+        """So many replicas an operator wants."""
+        self.record.wanted = replicas
+        self._write()
+
     def note_drained(self, name: str, drained: DrainRecord | None) -> None:
         """A replica is to stay out of rotation, or not any more."""
         self.record.drained.pop(name, None)

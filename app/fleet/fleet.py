@@ -20,10 +20,12 @@ from app.fleet.logs import bound, last_words
 from app.fleet.member import Care, Member
 from app.fleet.operations import INTO_ROTATION, Means, Operations
 from app.fleet.orphans import end_orphans
-from app.fleet.ports import choose, claim, is_free
-from app.fleet.processes import Command, find, launch, myself
+from app.fleet.piloting import autopilot
+from app.fleet.ports import choose
+from app.fleet.processes import Command, launch, myself
 from app.fleet.record import FleetRecord
 from app.fleet.reloading import reload
+from app.fleet.reopening import ports_of
 from app.fleet.replicas import Replicas, Setting
 from app.fleet.rotation import Rotation
 from app.fleet.runtime import RuntimeApi
@@ -44,7 +46,7 @@ class Fleet:
         self._hurry = asyncio.Event()
         self._keepers: list[asyncio.Task[None]] = []
         self._book = Book(FleetRecord.load(options.state.record) or FleetRecord(), options.state.record)
-        self._ports = self._find_ports()
+        self._ports = ports_of(self._book.record, options)
         self._topology = Topology(options, self._ports)
         # Whatever a replica would refuse is refused before anything is started.
         self._grace = self._topology.shop_settings().shutdown_grace
@@ -63,7 +65,9 @@ class Fleet:
         )
         self._replicas = Replicas(Setting(make=self._replica, rotation=self._rotation, grace=self._grace))
         self._services = [self._service(name) for name in options.services]
-        self._hotline = Hotline(options.state.socket(HOTLINE), self._operations().carry_out)
+        operations = self._operations()
+        self._hotline = Hotline(options.state.socket(HOTLINE), operations.carry_out)
+        self._autopilot = autopilot(options.state.plan, self._book, self._replicas, operations, self._report)
 
     async def run(self, opened: Callable[[], None]) -> None:
         """Start, stay up until `stop`, and go in order; raises `FleetError` when it cannot start.
@@ -75,6 +79,7 @@ class Fleet:
             await self._unless_stopped(self._start())
             if not self._stopping.is_set():
                 self._book.note_phase("running")
+                self._keepers.append(asyncio.create_task(self._autopilot.run()))
                 async with self._hotline.open():
                     opened()
                     await self._stopping.wait()
@@ -92,16 +97,6 @@ class Fleet:
         self._stopping.set()
 
     # -- parts ---------------------------------------------------------------------------------------------
-
-    def _find_ports(self) -> dict[str, int]:
-        """The ports of last time where our process still has them or nobody does."""
-        record = self._book.record
-        alive = {name for name, process in record.processes.items() if find(process) is not None}
-        ours = alive | ({"statistics"} if "haproxy" in alive else set())
-        kept = {name: port for name, port in record.ports.items() if name in ours or is_free(port)}
-        if not ("haproxy" in alive and record.processes["haproxy"].port == self._options.port):
-            claim(self._options.port)
-        return choose(self._options.needed_ports, kept)
 
     def _find_port(self, name: str) -> int:
         """A port for a replica that is yet to come."""
@@ -179,6 +174,7 @@ class Fleet:
             session_url=settings.session_url,
             session_also_accept=settings.session_also_accept,
             ports=self._ports,
+            wanted=self._options.replicas,
             processes={name: it for name, it in earlier.processes.items() if name in wanted},
             drained={name: it for name, it in earlier.drained.items() if name in wanted},
         )

@@ -94,6 +94,8 @@ class Operations:
         names = self._means.replicas.names
         await self._bring_up(self._free_names()[: max(0, order.replicas - len(names))])
         await together(*(self._retire(name) for name in names[order.replicas :]))
+        if not order.why:
+            self._means.book.note_wanted(order.replicas)
         self._tell(f"{len(self._means.replicas.names)} replicas", of=str(order))
 
     @_do.register

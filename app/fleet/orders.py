@@ -45,9 +45,11 @@ class Scale(BaseModel):
 
     order: Literal["scale"] = "scale"
     replicas: int = Field(ge=1, le=SLOTS)
+    why: str = ""
+    """Why the fleet does so by itself; empty: an operator wants it."""
 
     def __str__(self) -> str:
-        return f"scale to {self.replicas}"
+        return f"scale to {self.replicas}" + (f" ({self.why})" if self.why else "")
 
 
 class Reload(BaseModel):

@@ -57,6 +57,7 @@ class FleetRecord(BaseModel):
     session_also_accept: str | None = None
     ports: dict[str, int] = {}
     processes: dict[str, ProcessRecord] = {}
+    wanted: int = 0
     drained: dict[str, DrainRecord] = {}
     operation: OperationRecord | None = None
 

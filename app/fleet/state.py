@@ -32,6 +32,11 @@ class StateDirectory:
         return self.path / "fleet.json"
 
     @property
+    def plan(self) -> Path:
+        """What the fleet is to do by itself; see `Plan`."""
+        return self.path / "plan.json"
+
+    @property
     def logs(self) -> Path:
         """One file for each process."""
         return self.path / "logs"

@@ -19,9 +19,10 @@ from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
 from app.fleet.runtime import SLOTS
 from app.fleet.state import StateDirectory
-from app.settings import PaymentsServiceSettings, Settings, read
+from app.settings import ServiceSettings, Settings, read
 
 PAYMENTS: Final = "payments"
+SERVICES: Final = (PAYMENTS, "reviews", "recommendations", "inventory")
 
 _OURSELVES: Final = (sys.executable, "-m", "app")
 # After its grace a replica closes its pools.
@@ -47,7 +48,7 @@ class FleetOptions:
     programs: Programs = field(default_factory=Programs)
     replica: Sequence[str] = (*_OURSELVES, "serve", "shop")
     services: Mapping[str, Sequence[str]] = field(
-        default_factory=lambda: {PAYMENTS: (*_OURSELVES, "serve", PAYMENTS)}
+        default_factory=lambda: {name: (*_OURSELVES, "serve", name) for name in SERVICES}
     )
     preparation: Sequence[Sequence[str]] = ((*_OURSELVES, "migrate", "--sample-data"),)
 
@@ -160,9 +161,7 @@ class Topology:
             environment=self.service_settings(),
             port=self.ports[name],
             stop_signal=signal.SIGQUIT,
-            stop_timeout=read(
-                PaymentsServiceSettings, {**os.environ, **self.service_settings()}
-            ).shutdown_grace
+            stop_timeout=read(ServiceSettings, {**os.environ, **self.service_settings()}).shutdown_grace
             + _CLOSING,
         )
 
@@ -205,10 +204,11 @@ class Topology:
         }
 
     def _downstream(self) -> Mapping[str, str]:
-        if PAYMENTS not in self.options.services:
+        if not self.options.services:
             return {}
+        urls = {f"CHOPHO_{name.upper()}_URL": self.service_url(name) for name in self.options.services}
         return {
-            "CHOPHO_PAYMENTS_URL": self.service_url(PAYMENTS),
+            **urls,
             "CHOPHO_IDENTITY_KEY": str(self.options.state.identity_key),
             "CHOPHO_PAYMENTS_WEBHOOK_SECRETS": self.options.state.secrets().webhook_secret,
         }

@@ -11,32 +11,6 @@
 
 One line of JSON for each request and each log record, without paths, queries, cookies, tokens, e-mails or
 phone numbers; ``/metrics`` for Prometheus, ``/health`` for people, ``/internal/compartments`` for `chopho`.
+
+Import its modules and not this package: a service that only writes logs needs neither metrics nor drivers.
 """
-
-from app.observability.background import in_background
-from app.observability.compartments import Compartment, Compartments, Usage
-from app.observability.health import Check, Components
-from app.observability.logs import logging_to
-from app.observability.mail_metrics import MailMetrics
-from app.observability.observability import Observability, ObservabilityConfig
-from app.observability.requests import RequestLog
-from app.observability.sources import database_pool, http_pool, redis_pool
-from app.observability.writer import LineWriter
-
-__all__ = [
-    "Check",
-    "Compartment",
-    "Compartments",
-    "Components",
-    "LineWriter",
-    "MailMetrics",
-    "Observability",
-    "ObservabilityConfig",
-    "RequestLog",
-    "Usage",
-    "database_pool",
-    "http_pool",
-    "in_background",
-    "logging_to",
-    "redis_pool",
-]

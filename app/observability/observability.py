@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 
 from app.observability.background import in_background
 from app.observability.compartments import Compartments
+from app.observability.degradation import Degradations
 from app.observability.health import Components
 from app.observability.http_metrics import HttpMetrics
 from app.observability.internal import Internal
@@ -43,7 +44,8 @@ class Observability:
     """Logs, metrics, health and compartments of one replica.
 
     Whoever builds the parts tells it of them: `resilience` listens to breakers, bulkheads and limiters,
-    `compartments` takes every finite resource, `components` every check, `measured` watches the sessions.
+    `degradations` to what pages lack, `compartments` takes every finite resource, `components` every check,
+    `measured` watches the sessions.
     Then `install` puts it around the application, and `running` belongs into its lifespan.
     """
 
@@ -55,6 +57,7 @@ class Observability:
         self.compartments = Compartments()
         self.components = Components()
         self.resilience = ResilienceWatch(self.registry)
+        self.degradations = Degradations(self.registry)
         self._writer = writer
         self._http = HttpMetrics(self.registry)
         self._sessions = SessionMetrics(self.registry)

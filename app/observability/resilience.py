@@ -31,6 +31,7 @@ from app.resilience.metrics import METRICS, Sample, Snapshot, samples
 _log = logging.getLogger(__name__)
 
 _KINDS: Final[dict[type[Event], str]] = {Success: "successful", Error: "failed", IgnoredError: "ignored"}
+_OUTCOMES: Final = (Success, Error, IgnoredError)
 _EVENTS: Final = {
     "Success": "success",
     "Error": "error",
@@ -86,7 +87,7 @@ class ResilienceWatch:
             self._meters[event.name].take()
         elif kind is CallFinished:
             self._meters[event.name].give()
-        elif isinstance(event, Success | Error | IgnoredError):
+        elif isinstance(event, _OUTCOMES):
             self._time(event.name, _KINDS[kind]).observe(event.duration_s)
         elif not isinstance(event, CallRejected):
             _tell(event)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from app.shop.errors import Unavailable
+from app.shop.errors import Invalid, Unavailable
 
 
 class Problem(JSONResponse):
@@ -25,10 +24,10 @@ class Problem(JSONResponse):
         super().__init__(told, status, headers)
 
 
-def install(app: FastAPI) -> None:
+def install(app: Starlette) -> None:
     """Answer as problems what every service may refuse."""
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(Invalid, _invalid)
     app.add_exception_handler(Unavailable, _unavailable)
 
 
@@ -39,10 +38,8 @@ def _http(_: Request, error: Exception) -> Problem:
 
 
 def _invalid(_: Request, error: Exception) -> Problem:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 -- likewise
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"])
-    return Problem(422, "invalid", f"{field}: {first['msg']}")
+    assert isinstance(error, Invalid)  # noqa: S101 -- likewise
+    return Problem(422, "invalid", f"{error.field}: {error.message}")
 
 
 def _unavailable(_: Request, error: Exception) -> Problem:

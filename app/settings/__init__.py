@@ -6,7 +6,12 @@ from app.settings.environment import SettingsError, read
 from app.settings.fields import PREFIX, Duration
 from app.settings.fleet import FleetSettings
 from app.settings.service_manager import service_manager
-from app.settings.services import PaymentsServiceSettings, ServiceSettings
+from app.settings.services import (
+    PaymentsServiceSettings,
+    RecommendationsServiceSettings,
+    ReviewsServiceSettings,
+    ServiceSettings,
+)
 from app.settings.shop import MigrationSettings, Settings
 
 __all__ = [
@@ -15,6 +20,8 @@ __all__ = [
     "FleetSettings",
     "MigrationSettings",
     "PaymentsServiceSettings",
+    "RecommendationsServiceSettings",
+    "ReviewsServiceSettings",
     "ServiceSettings",
     "Settings",
     "SettingsError",

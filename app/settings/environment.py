@@ -11,7 +11,11 @@ from pydantic import ValidationError
 
 from app.settings.fields import PREFIX, Environment
 from app.settings.fleet import FleetSettings
-from app.settings.services import PaymentsServiceSettings
+from app.settings.services import (
+    PaymentsServiceSettings,
+    RecommendationsServiceSettings,
+    ReviewsServiceSettings,
+)
 from app.settings.shop import MigrationSettings, Settings
 
 Model = TypeVar("Model", bound=Environment)
@@ -20,6 +24,8 @@ _MODELS: Final[tuple[type[Environment], ...]] = (
     Settings,
     MigrationSettings,
     PaymentsServiceSettings,
+    ReviewsServiceSettings,
+    RecommendationsServiceSettings,
     FleetSettings,
 )
 

@@ -39,6 +39,25 @@ class ServiceSettings(WatchedProcess):
     )
 
 
+class ReviewsServiceSettings(ServiceSettings):
+    """What a process of the reviews needs to know."""
+
+    reviews_wait: bool = Field(
+        default=False,
+        description="New reviews wait until the owner shows them; otherwise they are shown until the owner hides them.",
+    )
+
+
+class RecommendationsServiceSettings(ServiceSettings):
+    """What a process of the recommendations needs to know."""
+
+    recommendations_refresh: Duration = Field(
+        timedelta(minutes=5),
+        ge=timedelta(seconds=1),
+        description="How often they are computed anew from the orders.",
+    )
+
+
 class PaymentsServiceSettings(ServiceSettings):
     """What a process of the sandbox acquirer needs to know."""
 

@@ -10,6 +10,7 @@ from typing import Literal, Self
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from app.clients.mail.config import CONSOLE
+from app.settings.downstream import DownstreamSettings
 from app.settings.fields import (
     DatabaseUrl,
     Duration,
@@ -25,7 +26,7 @@ from app.settings.fields import (
 from app.settings.watched import WatchedProcess
 
 
-class Settings(WatchedProcess):
+class Settings(WatchedProcess, DownstreamSettings):
     """What one replica of the shop needs to know."""
 
     database_url: DatabaseUrl = Field(
@@ -39,7 +40,6 @@ class Settings(WatchedProcess):
         None, description="A second backend whose live sessions are still served."
     )
     redis_url: RedisUrl = Field(description="Rate limits and control.")
-    cache_url: RedisUrl | None = Field(None, description="Degraded copies; by default REDIS_URL.")
     session_namespace: str = Field(
         "chopho:session", pattern=r"^[A-Za-z0-9:_-]{1,64}$", description="Prefix of every session key."
     )
@@ -160,11 +160,12 @@ class Settings(WatchedProcess):
 
     @model_validator(mode="after")
     def _identified(self) -> Self:
-        if self.payments_url is not None and self.identity_key is None:
-            raise ValueError(
-                "CHOPHO_IDENTITY_KEY is not set; CHOPHO_PAYMENTS_URL needs it: "
-                "the acquirer believes nobody without an internal token"
-            )
+        for name, url in (("PAYMENTS", self.payments_url), ("REVIEWS", self.reviews_url)):
+            if url is not None and self.identity_key is None:
+                raise ValueError(
+                    f"CHOPHO_IDENTITY_KEY is not set; CHOPHO_{name}_URL needs it: "
+                    "services believe nobody without an internal token"
+                )
         return self
 
 

@@ -122,3 +122,6 @@ class Catalog(Protocol):
 
     async def offers(self, skus: Iterable[Sku]) -> Mapping[Sku, Offer]:
         """The offers of those SKUs that exist and are visible; others are absent."""
+
+    async def summaries(self, slugs: Sequence[str]) -> Sequence[ProductSummary]:
+        """The visible products of those slugs, in their order; others are left out."""

@@ -14,16 +14,20 @@ from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.people import People
+from app.shop.product_page import ShowProduct
 from app.shop.quoting import QuoteCart
+from app.shop.reviewing import Reviewing
 from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shop:
-    """Everything a route may call."""
+    """Everything a route may call; `reviewing` is None in a shop without reviews."""
 
     catalog: Catalog
+    show_product: ShowProduct
+    reviewing: Reviewing | None
     accounts: Accounts
     orders: Orders
     register: Register

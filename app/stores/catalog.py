@@ -112,6 +112,12 @@ class SqlCatalog:
         )
         return {row.sku: _offer(row) for row in rows}
 
+    async def summaries(self, slugs: Sequence[str]) -> Sequence[ProductSummary]:
+        """One query."""
+        wanted = [slug for slug in slugs if storable(slug)]
+        rows = await self.database.rows(listing.named(wanted)) if wanted else []
+        return [listing.summary(row) for row in rows]
+
 
 _SHELVES: Final = products.join(categories)
 

@@ -61,6 +61,7 @@ class DatabaseConfig:
     answer_within_s: float = 2.6
     prepare_threshold: int | None = 5
     application_name: str = "chopho"
+    read_only: bool = False
 
     def session_options(self) -> str:
         """The settings each connection starts with, as libpq's `options`; times are told and kept in UTC."""
@@ -70,7 +71,8 @@ class DatabaseConfig:
             "idle_in_transaction_session_timeout": self.idle_in_transaction_timeout_s,
         }
         timeouts = [f"-c {name}={round(1000 * value)}" for name, value in milliseconds.items()]
-        return " ".join([*timeouts, "-c timezone=UTC"])
+        read_only = ["-c default_transaction_read_only=on"] if self.read_only else []
+        return " ".join([*timeouts, *read_only, "-c timezone=UTC"])
 
 
 class Contended(Unavailable):

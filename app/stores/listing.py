@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import REAL, ColumnElement, FromClause, cast, func, select, true
+from sqlalchemy import CTE, REAL, ColumnElement, FromClause, Text, any_, cast, func, literal, select, true
 from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
 from app.shop.catalog import Picture, ProductQuery, ProductSummary, Sort
@@ -36,6 +36,22 @@ def summaries(query: ProductQuery, *, offset: int) -> AnySelect:
         .offset(offset)
         .cte("listed")
     )
+    return _shown(listed, _total(query, found).label("total"))
+
+
+def named(slugs: Sequence[str]) -> AnySelect:
+    """The visible products of those slugs, in their order."""
+    wanted = literal(list(slugs), ARRAY(Text))
+    listed = (
+        select(products.c.id, func.array_position(wanted, products.c.slug).label("place"))
+        .where(products.c.slug == any_(wanted), products.c.visible, products.c.price_from.is_not(None))
+        .cte("listed")
+    )
+    return _shown(listed)
+
+
+def _shown(listed: CTE, *more: ColumnElement[Any]) -> AnySelect:
+    """What a list shows of each product in `listed`, in the order of its `place`."""
     picture = (
         select(product_pictures.c.source, product_pictures.c.alt)
         .where(product_pictures.c.product_id == products.c.id)
@@ -53,7 +69,7 @@ def summaries(query: ProductQuery, *, offset: int) -> AnySelect:
             products.c.in_stock,
             picture.c.source,
             picture.c.alt,
-            _total(query, found).label("total"),
+            *more,
         )
         .select_from(shown)
         .order_by(listed.c.place)
@@ -66,7 +82,7 @@ def total(query: ProductQuery) -> AnySelect:
 
 
 def summary(row: AnyRow) -> ProductSummary:
-    """A row of `summaries`."""
+    """A row of `summaries` or `named`."""
     return ProductSummary(
         slug=row.slug,
         name=row.name,

@@ -28,7 +28,7 @@ from app.web.edge import BodyLimit, HeadAsGet, HostCheck, OriginCheck, OverdueCh
 from app.web.edge.stamp import stamp_of
 from app.web.errors import WebError, problem_of
 from app.web.gateway import PATH as GATEWAY_PATH
-from app.web.gateway import Gateway
+from app.web.gateway import Gateway, GatewayDoor
 from app.web.language import Language
 from app.web.pages import ROUTES
 from app.web.pages.desk import owner as desk
@@ -70,7 +70,10 @@ def install(
     app.state.webhook_secrets = config.webhook_secrets
     _add_routes(app)
     if gateway is not None:
-        app.router.routes.insert(0, Route(GATEWAY_PATH, gateway))
+        app.router.routes.append(
+            Route(GATEWAY_PATH, gateway)
+        )  # for its name in the log: the door takes it before
+        app.add_middleware(GatewayDoor, gateway=gateway)
     _add_error_handlers(app)
     _add_middleware(app, sessions, config)
 

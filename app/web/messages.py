@@ -75,6 +75,7 @@ MESSAGES: Final[Mapping[str, str]] = {
     "password_long": "Mật khẩu chỉ được dài tối đa {password_most} ký tự.",
     "password_wrong": "Mật khẩu hiện tại chưa đúng.",
     "quantity_invalid": "Số lượng phải là một số nguyên dương, viết bằng chữ số thường.",
+    "rating_invalid": "Bạn hãy chọn từ 1 đến 5 sao.",
     "phone_invalid": "Số điện thoại cần có 8 đến 15 chữ số.",
     "province_unknown": "Không có tỉnh, thành phố này.",
     "voucher_unknown": "Cửa hàng không có mã giảm giá này.",

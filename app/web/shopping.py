@@ -9,6 +9,7 @@ from starlette.requests import Request
 from app.sessions import Session, session_of
 from app.shop.cart import Cart
 from app.shop.errors import Invalid, NotFound
+from app.shop.reviewing import Reviewing
 from app.shop.shop import Shop
 from app.shop.text import clean
 
@@ -22,6 +23,14 @@ def shop_of(request: Request) -> Shop:
     """The shop's use cases."""
     shop: Shop = request.app.state.shop
     return shop
+
+
+def reviewing_of(request: Request) -> Reviewing:
+    """What people do with reviews; raises `NotFound` in a shop without any."""
+    reviewing = shop_of(request).reviewing
+    if reviewing is None:
+        raise NotFound("reviews")
+    return reviewing
 
 
 def cart_of(request: Request) -> Cart:

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from app.shop.money import written
 from app.shop.orders import VIETNAM
 from app.web.assets import ASSETS
+from app.web.degraded import age_minutes
 from app.web.language import NAMES, language, translated, translated_number
 from app.web.pictures import elsewhere, picture_url
 
@@ -45,7 +46,12 @@ def _environment() -> Environment:
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(translated, translated_number, newstyle=True)  # type: ignore[attr-defined] # what the extension adds
     environment.filters.update(
-        money=written, moment=vietnam_time, tint=tint, picture=picture_url, elsewhere=elsewhere
+        money=written,
+        moment=vietnam_time,
+        minutes=age_minutes,
+        tint=tint,
+        picture=picture_url,
+        elsewhere=elsewhere,
     )
     environment.tests.update(shipped=lambda picture: picture_url(picture) is not None)
     environment.globals.update(

@@ -6,7 +6,9 @@ from sqlalchemy import text
 
 from app.clients.payments import HttpPayments
 from app.control import ControlBoard
-from app.observability import Check, Observability, database_pool, http_pool, redis_pool
+from app.observability.health import Check
+from app.observability.observability import Observability
+from app.observability.sources import database_pool, http_pool, redis_pool
 from app.resilience import Limiter
 from app.sessions import Sessions
 from app.stores.attempts import RedisAttempts

@@ -13,7 +13,9 @@ from starlette.types import ASGIApp
 from app.clients.payments import HttpPayments
 from app.control import ControlBoard, Obedience
 from app.lifecycle import Lifecycle, LifecycleConfig, Phase
-from app.observability import LineWriter, Observability, ObservabilityConfig, in_background
+from app.observability.background import in_background
+from app.observability.observability import Observability, ObservabilityConfig
+from app.observability.writer import LineWriter
 from app.sessions import SessionConfig, Sessions, jwks_of
 from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
@@ -49,10 +51,12 @@ from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.charges import charges_of
 from app.wiring.desk import desk_of
-from app.wiring.downstream import payments_of
+from app.wiring.downstream import Downstream, downstream_of
 from app.wiring.gateway import gateway_of
+from app.wiring.helpful import list_helpful
 from app.wiring.people import asks_config, people_of
 from app.wiring.post import postman_of
+from app.wiring.product_pages import product_pages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +76,7 @@ class Parts:
     board: ControlBoard
     obedience: Obedience
     blocking: Blocking
-    payments: HttpPayments | None
+    downstream: Downstream
     recovery: Recovery | None
     postman: Postman | None
     gateway: Gateway
@@ -91,8 +95,7 @@ class Parts:
                 stack.push_async_callback(self.rates.close)
             stack.push_async_callback(self.board.close)
             stack.push_async_callback(self.sessions.close)
-            if self.payments is not None:
-                stack.push_async_callback(self.payments.close_connections)
+            stack.push_async_callback(self.downstream.close)
             stack.callback(self.gateway.close)
             await self.sessions.open()
             # A replica that an operator holds out never says ready, not even for a moment.
@@ -125,7 +128,9 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     attempts = RedisAttempts(AttemptsConfig(url=settings.redis_url))
     passwords = ArgonPasswords(PasswordConfig(), listeners=[observability.resilience])
     blocking = Blocking.listened_to_by(observability.resilience)
-    payments = payments_of(settings, listeners=[observability.resilience])
+    downstream = downstream_of(
+        settings, listeners=[observability.resilience], notice=observability.degradations
+    )
     rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
     gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
     board = ControlBoard(settings.redis_url)
@@ -135,14 +140,15 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     unmeasured = sessions_of(settings)
     sessions = observability.measured(unmeasured)
     listing.components(observability, database=database, sessions=sessions, board=board)
-    if payments is not None:
-        listing.payments(observability, payments)
+    if downstream.payments is not None:
+        listing.payments(observability, downstream.payments)
+    list_helpful(observability, downstream)
     offers = OffersSnapshot(SqlCatalog(database=database).offers)
     listing.gateway(observability, gateway)
     if rates is not None:
         listing.rates(observability, rates)
     return Parts(
-        shop=_shop(settings, database, logins, attempts, passwords, sessions, payments, offers),
+        shop=_shop(settings, database, logins, attempts, passwords, sessions, downstream, offers),
         cart_of=_carts(database, offers, settings),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
@@ -155,8 +161,8 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         board=board,
         obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
-        payments=payments,
-        recovery=_recovery(settings, background, payments),
+        downstream=downstream,
+        recovery=_recovery(settings, background, downstream.payments),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
         rates=rates,
@@ -235,16 +241,20 @@ def _shop(
     attempts: RedisAttempts,
     passwords: ArgonPasswords,
     sessions: Sessions,
-    payments: HttpPayments | None,
+    downstream: Downstream,
     offers: OffersSnapshot,
 ) -> Shop:
+    catalog = SqlCatalog(database=database)
     logging_in = SqlAccounts(database=logins)
     charges = charges_of(settings)
     orders = SqlOrders(database=database, charges=charges)
     revocations = SqlRevocations(database=database)
-    settlement = _settlement(settings, database, payments)
+    settlement = _settlement(settings, database, downstream.payments)
+    show_product, reviewing = product_pages(catalog, downstream)
     return Shop(
-        catalog=SqlCatalog(database=database),
+        catalog=catalog,
+        show_product=show_product,
+        reviewing=reviewing,
         accounts=SqlAccounts(database=database),
         orders=orders,
         register=Register(accounts=logging_in, passwords=passwords),

@@ -11,7 +11,10 @@ from app.clients.mail.config import CONSOLE, LettersConfig, SmtpConfig
 from app.clients.mail.console import Console
 from app.clients.mail.letters import Letters
 from app.clients.mail.smtp import SmtpServer
-from app.observability import Check, LineWriter, MailMetrics, Observability
+from app.observability.health import Check
+from app.observability.mail_metrics import MailMetrics
+from app.observability.observability import Observability
+from app.observability.writer import LineWriter
 from app.resilience import Bulkhead, BulkheadConfig
 from app.settings import Settings
 from app.shop.forgotten import WriteReset

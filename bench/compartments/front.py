@@ -21,7 +21,8 @@ from starlette.routing import Route
 from app.clients.http import Connections, HttpError
 from app.clients.pool import CountingConnector
 from app.lifecycle import Lifecycle, LifecycleConfig, Phase, Probes, serve
-from app.observability import Observability, ObservabilityConfig, http_pool
+from app.observability.observability import Observability, ObservabilityConfig
+from app.observability.sources import http_pool
 from app.resilience import (
     Breaker,
     BreakerConfig,

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -19,6 +20,7 @@ from app.fleet.errors import FleetError
 from app.fleet.hotline import SOCKET, ask
 from app.fleet.orders import Drain, Order, Ready, Reload, Request, Restart, Scale
 from app.fleet.state import StateDirectory
+from app.planning.schedule import VIETNAM
 from tests.conftest import wait_until
 from tests.fleet.conftest import ROOT, MakeFleet, StubFleet, as_json, chopho, is_running
 from tests.fleet.load import Load
@@ -255,3 +257,35 @@ def test_a_drained_slot_whose_checks_fail_is_joined_again(whole_fleet: StubFleet
         os.kill(stopped, signal.SIGCONT)
     done(whole_fleet, Ready(name="app1"))
     assert whole_fleet.states()["app1"] == "UP"
+
+
+def test_a_schedule_brings_a_replica_and_takes_it_away_without_a_lost_request(whole_fleet: StubFleet) -> None:
+    now = datetime.now(VIETNAM)
+    start, until = (now - timedelta(hours=1)).strftime("%H:%M"), (now + timedelta(hours=1)).strftime("%H:%M")
+    with Load(whole_fleet.url, per_second=100) as load:
+        added = ordered(whole_fleet, "schedule", "add", start, "--until", until, "--replicas", "3")
+        assert (added.returncode, added.stdout) == (0, f"1  {start} to {until}: 3\n")
+        wait_until(lambda: whole_fleet.states().get("app3") == "UP", within_s=60, what="app3")
+        assert "the schedule says" in whole_fleet.said
+        refused = ordered(whole_fleet, "schedule", "remove", "7")
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert ordered(whole_fleet, "schedule", "remove", "1").returncode == 0
+        wait_until(lambda: "app3" not in whole_fleet.states(), within_s=60, what="the end of app3")
+    assert (load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([], 0, {200})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("schedule", "add", "25:00", "--until", "8:00", "--replicas", "2"), "wants a time of the day"),
+        (("schedule", "add", "8:00", "--until", "8:00", "--replicas", "2"), "begins when it ends"),
+        (("autoscale", "--cpu", "60", "--min", "5", "--max", "2"), "1 ≤ min ≤ max"),
+        (("autoscale", "--cpu", "60", "--window", "1s"), "noise"),
+        (("restart",), "--rolling"),
+        (("scale", "17"), "16"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    refused = chopho(*words, "--state", str(tmp_path))
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert said in refused.stderr

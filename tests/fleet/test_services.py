@@ -95,7 +95,14 @@ def test_a_service_goes_with_its_fleet(make_fleet: MakeFleet) -> None:
     assert order.index("app1") < order.index("payments") < order.index("haproxy")
 
 
-class TestTheRealAcquirer:
+def service_of(fleet: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(service for service in fleet["services"] if service["name"] == name)
+
+
+NAMES = ("payments", "reviews", "recommendations", "inventory")
+
+
+class TestTheRealServices:
     """Of the fleet that `make up` brings up."""
 
     @staticmethod
@@ -104,16 +111,16 @@ class TestTheRealAcquirer:
         assert done.returncode == 0, done.stderr
         return as_json(done.stdout)["services"]
 
-    def test_it_takes_the_shops_tokens_and_every_replica_shows_its_compartments(
+    def test_they_run_and_every_replica_shows_their_compartments_and_breakers(
         self, shop_fleet: dict[str, Any]
     ) -> None:
-        (service,) = shop_fleet["services"]
-        assert service["name"] == "payments"
-        assert ready(service["url"])
+        assert [service["name"] for service in shop_fleet["services"]] == list(NAMES)
+        assert all(ready(service["url"]) for service in shop_fleet["services"])
         for replica in shop_fleet["replicas"]:
-            wait_until(partial(self.is_up, replica["url"]), what="the acquirer's component")
+            wait_until(partial(self.are_up, replica["url"]), what="the services' components")
             listed = httpx.get(f"{replica['url']}/internal/compartments").json()["compartments"]
-            assert {"payments", "payments connections"} <= {row["name"] for row in listed}
+            shown = {row["name"] for row in listed}
+            assert {*NAMES, *(f"{name} connections" for name in NAMES), "cache"} <= shown
         state = str(shop_fleet["state"])
         breakers = as_json(chopho("breakers", "list", "--json", "--state", state).stdout)
         for replica in shop_fleet["replicas"]:
@@ -121,16 +128,38 @@ class TestTheRealAcquirer:
                 "payments.authorise",
                 "payments.change",
                 "payments.ask",
+                "reviews.list",
+                "reviews.mine",
+                "reviews.write",
+                "reviews.moderate",
+                "recommendations.beside",
+                "inventory.product",
+                "cache.read",
+                "cache.write",
                 "gateway.payments.echo",
             }
 
     @staticmethod
-    def is_up(url: str) -> bool:
-        state = httpx.get(f"{url}/health").json()["components"]["payments"]["state"]
-        return bool(state == "up")
+    def are_up(url: str) -> bool:
+        components = httpx.get(f"{url}/health").json()["components"]
+        return all(components[name]["state"] == "up" for name in NAMES)
+
+    def test_a_page_shows_what_they_say_and_says_which_of_them_is_broken(
+        self, shop_fleet: dict[str, Any]
+    ) -> None:
+        api = f"{shop_fleet['url']}/api/v1/products"
+        slug = httpx.get(api).json()["items"][0]["slug"]
+        page = httpx.get(f"{api}/{slug}", timeout=30)
+        assert (page.json()["degraded"], page.headers.get("x-degraded")) == ([], None)
+        assert page.json()["recommendations"]
+        self.faults(shop_fleet, "set", "recommendations", "--error-rate", "1", "--for", "5m")
+        broken = httpx.get(f"{api}/{slug}", timeout=30)
+        self.faults(shop_fleet, "clear")
+        assert (broken.status_code, broken.json()["degraded"]) == (200, ["recommendations"])
+        assert broken.headers["x-degraded"] == "recommendations"
 
     def test_an_operator_breaks_it_sees_it_and_mends_it(self, shop_fleet: dict[str, Any]) -> None:
-        url = shop_fleet["services"][0]["url"]
+        url = service_of(shop_fleet, "payments")["url"]
         on = self.faults(
             shop_fleet,
             *("set", "payments", "--error-rate", "1", "--error-status", "503"),
@@ -141,13 +170,17 @@ class TestTheRealAcquirer:
         shown = chopho("faults", "list", "--state", str(shop_fleet["state"]), COLUMNS="200").stdout
         assert "100% answer 503" in shown
         assert self.faults(shop_fleet, "clear", "payments") == {"payments": []}
-        assert self.faults(shop_fleet, "list") == {"payments": []}
+        assert self.faults(shop_fleet, "list") == {name: [] for name in NAMES}
         assert httpx.get(f"{url}/echo").status_code == 200
 
     @pytest.mark.parametrize(
         ("words", "code", "says"),
         [
-            (("set", "paymnts", "--hang"), 1, "no service is called 'paymnts'; there are: payments"),
+            (
+                ("set", "paymnts", "--hang"),
+                1,
+                "no service is called 'paymnts'; there are: payments, reviews, recommendations, inventory",
+            ),
             (("set", "payments"), 2, "no fault is named"),
             (("set", "payments", "--hang", "--refuse"), 2, "exclude each other"),
             (("set", "payments", "--latency", "soon"), 2, "--latency is 'soon'; wants a time"),
@@ -163,7 +196,7 @@ class TestTheRealAcquirer:
         refused = chopho("faults", *words, "--state", str(shop_fleet["state"]))
         assert (refused.returncode, refused.stderr.count("\n"), refused.stdout) == (code, 1, "")
         assert says in refused.stderr
-        assert self.faults(shop_fleet, "list") == {"payments": []}
+        assert self.faults(shop_fleet, "list") == {name: [] for name in NAMES}
 
 
 def test_without_a_fleet_there_is_nothing_to_break(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ import redis.asyncio
 from sqlalchemy import text
 
 from app.fleet.state import write_privately
+from app.fleet.topology import SERVICES
 from app.identity import new_key
-from app.observability import database_pool, redis_pool
 from app.observability.compartments import row
+from app.observability.sources import database_pool, redis_pool
 from app.settings import Settings, read
 from app.stores.database import Database, DatabaseConfig
 from app.wiring import build
@@ -91,8 +92,8 @@ async def test_every_finite_resource_of_a_replica_is_listed(
 ) -> None:
     key = tmp_path / "identity.key"
     write_privately(key, new_key().decode())
-    payments = {"PAYMENTS_URL": f"http://127.0.0.1:{free_port()}", "IDENTITY_KEY": str(key)}
-    parts = build(settings(redis_url, empty_database_url, **payments))
+    urls = {f"{name.upper()}_URL": f"http://127.0.0.1:{free_port()}" for name in SERVICES}
+    parts = build(settings(redis_url, empty_database_url, IDENTITY_KEY=str(key), **urls))
     rows = {each["name"]: each for each in parts.observability.compartments.rows()}
 
     assert set(rows) == {
@@ -107,22 +108,33 @@ async def test_every_finite_resource_of_a_replica_is_listed(
         "hashing",
         "reports",
         "images",
-        "payments",
-        "payments connections",
+        "cache",
+        "cache Redis",
+        *SERVICES,
+        *(f"{name} connections" for name in SERVICES),
     }
     assert all(each["shared_by"] and each["dies"] for each in rows.values())
     assert [breaker.name for breaker in parts.observability.resilience.breakers()] == [
         "payments.authorise",
         "payments.change",
         "payments.ask",
+        "reviews.list",
+        "reviews.mine",
+        "reviews.write",
+        "reviews.moderate",
+        "recommendations.beside",
+        "inventory.product",
+        "cache.read",
+        "cache.write",
     ]
     async with parts.running():
-        await _until(lambda: parts.observability.components.states()["payments"] == "down")
+        states = parts.observability.components.states
+        await _until(lambda: all(states()[name] == "down" for name in SERVICES) and states()["cache"] == "up")
 
 
 async def test_a_replica_without_an_acquirer_starts(redis_url: str, empty_database_url: str) -> None:
     parts = build(settings(redis_url, empty_database_url))
-    assert parts.payments is None
+    assert parts.downstream.payments is None
     async with parts.running():
         pass
 

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from app.clients.http import Connections, HttpError, NotSent
-from app.observability import http_pool
 from app.observability.compartments import row
+from app.observability.sources import http_pool
 from tests.conftest import free_port
 from tests.integration.downstream import downstream
 

@@ -22,7 +22,7 @@ from app.control.obedience import POLL_S
 from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
 from app.lifecycle import Lifecycle
-from app.observability import in_background
+from app.observability.background import in_background
 from app.resilience import Breaker, State
 from tests.conftest import free_port, listening, running, wait_until
 

@@ -18,7 +18,9 @@ from app.control import ControlBoard, Obedience
 from app.fleet.record import FleetRecord, ProcessRecord
 from app.fleet.state import StateDirectory
 from app.lifecycle import Lifecycle
-from app.observability import Compartment, Observability, ObservabilityConfig, Usage, in_background
+from app.observability.background import in_background
+from app.observability.compartments import Compartment, Usage
+from app.observability.observability import Observability, ObservabilityConfig
 from app.resilience import Breaker, State
 from tests.conftest import free_port
 

@@ -25,7 +25,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from app.fleet.postgres import PostgresServer
 from app.fleet.programs import Programs
 from app.main import create_app
-from app.observability import in_background
+from app.observability.background import in_background
 from app.settings import Settings, read
 from app.wiring import build
 from tests.conftest import free_port, running, wait_until

@@ -26,6 +26,7 @@ from app.shop.fulfilment import MoveOrder
 from app.shop.merging import Merging
 from app.shop.password import ChangePassword
 from app.shop.pricing import standard_charges
+from app.shop.product_page import ShowProduct
 from app.shop.quoting import QuoteCart
 from app.shop.revocations import EndSession, EndSessions
 from app.shop.shop import Shop
@@ -134,6 +135,8 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             revocations = SqlRevocations(database=database)
             shop = Shop(
                 catalog=catalog,
+                show_product=ShowProduct(catalog=catalog),
+                reviewing=None,
                 accounts=accounts,
                 orders=orders,
                 register=Register(accounts=accounts, passwords=passwords),

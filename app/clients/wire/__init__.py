@@ -1,4 +1,4 @@
-"""HTTP/1.1 to one service, streamed both ways: what the gateway forwards on."""
+"""HTTP/1.1 to one service, streamed both ways: what the gateway forwards on (ADR 0022)."""
 
 from __future__ import annotations
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import TracebackType
 from typing import Final, Self
 
 from app.clients.http import Lost
 from app.clients.wire.connection import Connection
 from app.clients.wire.pool import WirePool
+from app.resilience import TimedOut
 
 REPEATABLE: Final = frozenset({"GET", "HEAD"})
 """Sent once more where a kept connection turns out closed: no more can come of it than an answer."""
@@ -19,13 +21,14 @@ class Exchange:
     The connection is kept for others if both sides ended as they announced; whoever leaves the block early closes it.
     """
 
-    __slots__ = ("_connection", "_is_kept", "_pool", "_request")
+    __slots__ = ("_connection", "_is_kept", "_pool", "_request", "_timer")
 
     def __init__(self, pool: WirePool) -> None:
         self._pool = pool
         self._connection: Connection | None = None
         self._request: tuple[str, bytes] | None = None
         self._is_kept = False
+        self._timer: asyncio.TimerHandle | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -33,6 +36,8 @@ class Exchange:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._give()
 
     @property
@@ -43,10 +48,14 @@ class Exchange:
 
     async def open(self, method: str, head: bytes, body: bytes | None = b"") -> None:
         """Send the request; with None the body follows, by `connection.send`. Raises `NotSent`."""
-        self._request = None if body is None else (method, head + body)
-        await self._send(method, head + (body or b""))
+        self._request = None if body is None else (method, head + body if body else head)
+        await self._send(method, head + body if body else head)
         if body is not None:
             self.connection.sent()
+
+    def expect_within(self, timeout_s: float) -> None:
+        """From now on the head of the answer must come in time, or whoever waits for it gets `TimedOut`."""
+        self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out, timeout_s)
 
     async def head(self) -> None:
         """Return once the head of the answer is there; raises `Lost`, or what the exchange was failed with."""
@@ -63,6 +72,10 @@ class Exchange:
         if self._connection is not None:
             self._connection.fail(reason)
 
+    def _time_out(self, timeout_s: float) -> None:
+        if self._connection is not None and not self._connection.has_head:
+            self._connection.fail(TimedOut(allowed_s=timeout_s))
+
     def _may_repeat(self) -> bool:
         """Whether the service closed a kept connection before it could read the request."""
         is_untouched = self._is_kept and not self.connection.has_heard
@@ -75,7 +88,9 @@ class Exchange:
         self.connection.sent()
 
     async def _send(self, method: str, data: bytes, *, is_new: bool = False) -> None:
-        self._connection, self._is_kept = await self._pool.take(is_new=is_new)
+        kept = None if is_new else self._pool.kept()
+        self._is_kept = kept is not None
+        self._connection = kept or await self._pool.connected()
         self._connection.begin(data, is_head=method == "HEAD")
 
     def _give(self) -> None:

@@ -9,19 +9,18 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 
-from app.identity import Verifier
-from app.lifecycle import Lifecycle, Probes
-from app.resilience import DeadlineMiddleware
-from app.services import echo, problems
-from app.services.faults import Faults
-from app.services.payments import pages, routes, schema
+from app.services import schema
+from app.services.application import Surroundings, surround
+from app.services.payments import pages, routes
 from app.services.payments.acquirer import Acquirer
 from app.services.payments.config import AcquirerConfig
 from app.services.payments.delivery import Queue
 from app.services.payments.errors import AcquirerError, KeyInProgress, KeyReused, NoSuchPayment, TooLate
 from app.services.payments.events import Outbox
 from app.services.payments.requests import Requests
+from app.services.payments.tables import metadata
 from app.services.problems import Problem
 from app.stores.database import Database, DatabaseConfig
 
@@ -30,26 +29,19 @@ _log = logging.getLogger(__name__)
 _STATUS: Final = {KeyInProgress: 409, KeyReused: 422, NoSuchPayment: 404, TooLate: 504}
 
 
-def create_app(
-    config: AcquirerConfig,
-    database: DatabaseConfig,
-    *,
-    lifecycle: Lifecycle,
-    verifier: Verifier,
-    faults_token: str | None,
-) -> FastAPI:
-    """The application; fault switches are a part of it only with their token."""
+def create_app(config: AcquirerConfig, database: DatabaseConfig, around: Surroundings) -> FastAPI:
+    """The application."""
     store = Database(database)
 
     def ended(queue: asyncio.Task[None]) -> None:
         """A process that cannot deliver any more makes room for one that can."""
         if not queue.cancelled():
             _log.critical("a queue of webhooks broke down; stopping", exc_info=queue.exception())
-            lifecycle.drain()
+            around.lifecycle.drain()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await asyncio.to_thread(schema.migrate, database.url)
+        await asyncio.to_thread(schema.migrate, database.url, metadata)
         queues = [Queue(store, consumer, config.delivery) for consumer in config.consumers]
         running = [asyncio.create_task(queue.run()) for queue in queues]
         for task in running:
@@ -61,7 +53,6 @@ def create_app(
         await store.close()
 
     app = FastAPI(title="Chợ Phố: payments", lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.state.verifier = verifier
     app.state.acquirer = Acquirer(
         database=store,
         requests=Requests(store),
@@ -70,13 +61,9 @@ def create_app(
     )
     app.include_router(routes.router)
     app.include_router(pages.router)
-    app.router.routes.append(echo.route())
-    problems.install(app)
+    surround(app, around)
     app.add_exception_handler(AcquirerError, _refused)
-    app.add_middleware(DeadlineMiddleware)
-    if faults_token is not None:
-        app.add_middleware(Faults, token=faults_token)
-    app.add_middleware(Probes, lifecycle=lifecycle)
+    app.add_exception_handler(RequestValidationError, _unreadable)
     return app
 
 
@@ -84,3 +71,10 @@ def _refused(_: Request, error: Exception) -> Problem:
     assert isinstance(error, AcquirerError)  # noqa: S101 -- Starlette hands over what it was registered for
     retry = {"Retry-After": str(error.retry_after_s)} if isinstance(error, KeyInProgress) else {}
     return Problem(_STATUS[type(error)], error.code, str(error), retry)
+
+
+def _unreadable(_: Request, error: Exception) -> Problem:
+    assert isinstance(error, RequestValidationError)  # noqa: S101 -- likewise
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return Problem(422, "invalid", f"{field}: {first['msg']}")

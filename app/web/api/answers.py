@@ -20,9 +20,9 @@ def private(content: object, status: int = 200, headers: Mapping[str, str] | Non
     return Response(orjson.dumps(content), status, {**PRIVATE, **(headers or {})}, "application/json")
 
 
-def public(content: object) -> Response:
+def public(content: object, headers: Mapping[str, str] | None = None) -> Response:
     """An answer that is the same for everybody, asked for again each time."""
-    return Response(orjson.dumps(content), 200, PUBLIC, "application/json")
+    return Response(orjson.dumps(content), 200, {**PUBLIC, **(headers or {})}, "application/json")
 
 
 def nothing() -> Response:

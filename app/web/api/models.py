@@ -112,6 +112,13 @@ class QuoteWanted(Input):
     voucher: Text | None = None
 
 
+class NewReview(Input):
+    """What a customer says of a product, in place of what they said before."""
+
+    rating: Annotated[int, Field(ge=1, le=5)]
+    text: Annotated[str, Field(max_length=8000)] = ""
+
+
 class AccountOut(Output):
     """An account."""
 
@@ -178,8 +185,49 @@ class VariantOut(Output):
     options: dict[str, str]
 
 
+class ReviewOut(Output):
+    """What one customer says."""
+
+    id: str
+    author: str
+    rating: int
+    text: str
+    written_at: datetime
+    edited_at: datetime | None
+
+
+class OwnReviewOut(ReviewOut):
+    """The same with its status: `pending` and `hidden` ones are seen by their author alone."""
+
+    status: str
+
+
+class ReviewsOut(ListOut):
+    """What customers say, newest first; `average` is of all of them, null where there is none."""
+
+    items: list[ReviewOut]
+    average: float | None
+
+
+class ShownReviewsOut(ReviewsOut):
+    """The first of them; `age_s` is null unless they are a copy, made so many seconds ago."""
+
+    age_s: float | None
+
+
+class StockOut(Output):
+    """When the stock was looked at; `age_s` is null unless it is the last known one. Null where nobody knows."""
+
+    as_of: datetime
+    age_s: float | None
+
+
 class ProductOut(Output):
-    """A product; `degraded` names what could not be shown."""
+    """A product with what belongs to it; `degraded` names the services that could not answer.
+
+    A variant's `stock` is the inventory's, the last known one, or else the catalogue's. `reviews` is null where
+    there is not even a copy.
+    """
 
     slug: str
     name: str
@@ -189,6 +237,9 @@ class ProductOut(Output):
     currency: str
     in_stock: bool
     variants: list[VariantOut]
+    stock: StockOut | None
+    reviews: ShownReviewsOut | None
+    recommendations: list[ProductSummaryOut]
     degraded: list[str]
 
 

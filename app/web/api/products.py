@@ -9,13 +9,18 @@ from fastapi import APIRouter, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.shop.catalog import Product, ProductSummary, Sort
-from app.shop.errors import NotFound
+from app.shop.catalog import ProductSummary, Sort
+from app.shop.degradation import Told
+from app.shop.inventory import Stock
 from app.shop.money import CURRENCY
+from app.shop.product_page import ProductView
+from app.shop.reviews import ReviewsPage
 from app.web.api.answers import public
 from app.web.api.models import ProductOut, ProductsOut
 from app.web.api.paging import PageNumber, PageSize, listed
+from app.web.api.reviews import review_as_json
 from app.web.browsing import price
+from app.web.degraded import degraded_headers
 from app.web.searching import product_query
 from app.web.shopping import known_name, shop_of
 
@@ -47,11 +52,9 @@ async def search(  # noqa: PLR0913, PLR0917  # one for each thing a list may be 
 
 @router.get("/products/{slug}", response_model=ProductOut)
 async def product(request: Request, slug: str) -> Response:
-    """One product with its variants."""
-    found = await shop_of(request).catalog.product(known_name("product", slug))
-    if found is None:
-        raise NotFound("product")
-    return public(_product(found))
+    """One product with its variants, reviews and what goes with it."""
+    view = await shop_of(request).show_product(known_name("product", slug))
+    return public(_product(view), degraded_headers(view.degraded))
 
 
 def _summary(product: ProductSummary) -> dict[str, object]:
@@ -65,7 +68,8 @@ def _summary(product: ProductSummary) -> dict[str, object]:
     }
 
 
-def _product(product: Product) -> dict[str, object]:
+def _product(view: ProductView) -> dict[str, object]:
+    product = view.product
     return {
         "slug": product.slug,
         "name": product.name,
@@ -79,10 +83,24 @@ def _product(product: Product) -> dict[str, object]:
                 "sku": variant.sku,
                 "name": variant.name,
                 "price": variant.price,
-                "stock": variant.stock,
+                "stock": view.units(variant),
                 "options": dict(variant.options),
             }
             for variant in product.variants
         ],
-        "degraded": [],
+        "stock": _stock(view.stock),
+        "reviews": _reviews(view.reviews),
+        "recommendations": [_summary(one) for one in view.recommendations.value or []],
+        "degraded": view.degraded,
     }
+
+
+def _stock(told: Told[Stock]) -> dict[str, object] | None:
+    return None if told.value is None else {"as_of": told.value.as_of, "age_s": told.age_s}
+
+
+def _reviews(told: Told[ReviewsPage]) -> dict[str, object] | None:
+    if told.value is None:
+        return None
+    page = told.value
+    return {**listed(page, review_as_json), "average": page.average, "age_s": told.age_s}

@@ -31,6 +31,8 @@ def forwarded_chain(scope: Scope) -> bytes:
     """
     peer: str = scope.get(_PEER) or (scope.get("client") or ("unknown",))[0]
     forwarded = header_values(scope, b"x-forwarded-for") if is_vouched(scope) else []
+    if not forwarded:
+        return peer.encode()
     hops = [peer]
     for hop in reversed(b",".join(forwarded).split(b",")[-_MOST_HOPS:]):
         said = _address(hop.decode("latin-1").strip())

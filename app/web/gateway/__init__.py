@@ -3,8 +3,9 @@
 ``/api/services/<name>/…`` leads to the paths of `table`. `docs/gateway.md` lists what passes and what does not.
 """
 
+from app.web.gateway.door import GatewayDoor
 from app.web.gateway.gateway import PATH, Gateway
 from app.web.gateway.table import Endpoint, table
 from app.web.gateway.upstream import Upstream, UpstreamConfig
 
-__all__ = ["PATH", "Endpoint", "Gateway", "Upstream", "UpstreamConfig", "table"]
+__all__ = ["PATH", "Endpoint", "Gateway", "GatewayDoor", "Upstream", "UpstreamConfig", "table"]

@@ -18,6 +18,7 @@ from app.web.gateway.upload import PATIENCE_S, Upload
 from app.web.gateway.upstream import Upstream
 
 _LENGTH: Final = b"content-length: %d\r\n"
+_DEADLINE: Final = deadline.HEADER.lower().encode() + b": %d\r\n"
 
 
 class ServiceCall:
@@ -57,23 +58,23 @@ class ServiceCall:
         ):
             upload = Upload(receive, exchange, timeout_s=guard.timeout_s)
             try:
-                async with deadline.spend(guard.timeout_s):
-                    head = self._head(scope, framing)
-                    await exchange.open(scope["method"], head, body if is_whole else None)
-                    if is_whole:
-                        upload.watch()
-                        await exchange.head()
-                if not is_whole:
+                head = self._head(scope, framing, guard.timeout_s)
+                await exchange.open(scope["method"], head, body if is_whole else None)
+                if is_whole:
+                    exchange.expect_within(guard.timeout_s)
+                    upload.watch()
+                else:
                     upload.send(body, is_chunked=framing.startswith(b"transfer"))
-                    await exchange.head()
+                await exchange.head()
                 await relay.answer(exchange.connection, verdict)
             finally:
                 upload.stop()
 
-    def _head(self, scope: Scope, framing: bytes) -> bytes:
+    def _head(self, scope: Scope, framing: bytes, timeout_s: float) -> bytes:
         """Without a deadline where the answer may last for ever: the service would end it by that."""
-        left = {} if self._endpoint.streams else deadline.headers()
-        return self._heads.head(scope, self._path, framing=framing, token=self._token, deadline=left)
+        if not self._endpoint.streams:
+            framing += _DEADLINE % int(timeout_s * 1000)
+        return self._heads.head(scope, self._path, more=framing, token=self._token)
 
 
 async def _first(receive: Receive) -> tuple[bytes, bool]:

@@ -6,16 +6,16 @@ import asyncio
 import logging
 import math
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from app.clients.http import HttpError
 from app.resilience import DeadlineExceeded, Refused
-from app.sessions import session_of
+from app.sessions import Session
 from app.shop.errors import NotFound
-from app.web.answers import refuse
 from app.web.errors import (
     MethodRefused,
     ServiceBusy,
@@ -36,11 +36,17 @@ from app.web.visitors import account_id_of
 
 PATH: Final = PREFIX + "{path:path}"
 
+Destination = tuple[Upstream, Endpoint, bytes]
+"""The service, its endpoint, and the path there."""
+
 _log = logging.getLogger(__name__)
 
 
 class Gateway:
-    """Forwards to `upstreams` what the table lets pass. Built without I/O; `draining` ends event streams."""
+    """Forwards to `upstreams` what the table lets pass; raises what the web refuses.
+
+    Built without I/O; `draining` ends event streams.
+    """
 
     def __init__(
         self,
@@ -52,6 +58,8 @@ class Gateway:
     ) -> None:
         self.upstreams = {upstream.name: upstream for upstream in upstreams}
         self._draining = draining
+        # Reading a path costs as much as writing the request; the same ones come again.
+        self._destination = lru_cache(maxsize=1024)(self._found)
         self._rates = rates
         self._heads = {
             name: RequestHeads(authority=upstream.connections.authority, origin=origin)
@@ -59,20 +67,13 @@ class Gateway:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; what it refuses, the web answers."""
+        """Answer one request."""
         self._count(scope)
-        name, *rest = segments_of(scope["raw_path"])
-        upstream, endpoint = self._destination(name, rest)
+        upstream, endpoint, path = self._destination(scope["raw_path"])
         if scope["method"] not in endpoint.methods:
-            await refuse(scope, receive, send, MethodRefused(endpoint.methods))
-            return
-        call = ServiceCall(
-            upstream,
-            endpoint,
-            self._heads[name],
-            path=encoded(rest),
-            token=await _token(upstream, endpoint, scope),
-        )
+            raise MethodRefused(endpoint.methods)
+        token = await _token(upstream, endpoint, scope)
+        call = ServiceCall(upstream, endpoint, self._heads[upstream.name], path=path, token=token)
         relay = Relay(
             send,
             draining=self._draining,
@@ -93,12 +94,13 @@ class Gateway:
         if wait_s:
             raise TooManyRequests(retry_after_s=wait_s)
 
-    def _destination(self, name: str, rest: list[str]) -> tuple[Upstream, Endpoint]:
+    def _found(self, raw_path: bytes) -> Destination:
+        name, *rest = segments_of(raw_path)
         upstream = self.upstreams.get(name)
         endpoint = None if upstream is None else upstream.endpoint(rest)
         if upstream is None or endpoint is None:
             raise NotFound("service")
-        return upstream, endpoint
+        return upstream, endpoint, encoded(rest)
 
     async def _forward(self, call: ServiceCall, relay: Relay, scope: Scope, receive: Receive) -> None:
         """The answer that has begun is left unfinished where it was cut, and the server closes the connection."""
@@ -117,7 +119,8 @@ async def _token(upstream: Upstream, endpoint: Endpoint, scope: Scope) -> str | 
     """The token of whoever is logged in; None: the service takes the call for anonymous."""
     if not endpoint.tells_caller or upstream.token is None:
         return None
-    account_id = await account_id_of(session_of(Request(scope)))
+    session: Session = scope["session"]
+    account_id = await account_id_of(session)
     return None if account_id is None else upstream.token(account_id)
 
 

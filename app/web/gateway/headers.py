@@ -118,6 +118,8 @@ _CLOSED_ANSWERS_BEGIN: Final = (
     b"x-user",
 )
 
+_NONE: Final[frozenset[bytes]] = frozenset()
+
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -149,9 +151,10 @@ def passed_in(headers: Iterable[tuple[bytes, bytes]], named: frozenset[bytes]) -
 def passed_out(headers: Headers) -> Headers:
     """What passes of an answer; a value with control characters does not."""
     named = named_by_connection(headers)
-    return [
-        pair for pair in headers if passes_out(pair[0]) and pair[0] not in named and not is_control(pair[1])
-    ]
+    passed = [pair for pair in headers if passes_out(pair[0]) and pair[0] not in named]
+    if is_control(b"".join([value for _, value in passed])):
+        return [pair for pair in passed if not is_control(pair[1])]
+    return passed
 
 
 def is_control(value: bytes) -> bool:
@@ -162,6 +165,6 @@ def is_control(value: bytes) -> bool:
 def named_by_connection(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
     """The headers that are for this connection alone, as it says itself."""
     said = [value for name, value in headers if name == b"connection"]
-    if not said or said in ([b"keep-alive"], [b"close"]):
-        return frozenset()
+    if not said:
+        return _NONE
     return frozenset(option.strip().lower() for option in b",".join(said).split(b","))

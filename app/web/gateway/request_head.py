@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from starlette.types import Scope
@@ -34,11 +33,10 @@ class RequestHeads:
         scope: Scope,
         path: bytes,
         *,
-        framing: bytes,
+        more: bytes,
         token: str | None,
-        deadline: Mapping[str, str],
     ) -> bytes:
-        """The head whose body is told by `framing`, a line of a header or nothing; raises `Malformed`."""
+        """The head, with `more` whole lines in it; raises `Malformed`."""
         headers = scope["headers"]
         passed = passed_in(headers, named_by_connection(headers))
         if is_control(b"".join(value for _, value in passed)):
@@ -47,8 +45,7 @@ class RequestHeads:
             *(b"%b: %b\r\n" % pair for pair in passed),
             b"x-forwarded-for: %b\r\n" % forwarded_chain(scope),
             b"x-request-id: %b\r\n" % scope["state"]["request_id"].encode(),
-            *(f"{name}: {value}\r\n".encode() for name, value in deadline.items()),
-            framing,
+            more,
         ]
         if token is not None:
             lines.append(f"{INTERNAL_TOKEN}: {token}\r\n".encode())

@@ -70,7 +70,7 @@ class Upload:
             return  # whoever waits for the answer learns of it there
         else:
             self._exchange.connection.sent()
-            self._timer = self._loop.call_later(self._timeout_s, self._time_out)
+            self._exchange.expect_within(self._timeout_s)
             await self._until_gone()
 
     async def _send_all(self, first: bytes, *, is_chunked: bool) -> None:
@@ -88,7 +88,3 @@ class Upload:
             data, more = message.get("body", b""), message.get("more_body", False)
         if is_chunked:
             await self._exchange.connection.send(b"0\r\n\r\n")
-
-    def _time_out(self) -> None:
-        if not self._exchange.connection.has_head:
-            self._exchange.fail(TimedOut(allowed_s=self._timeout_s))

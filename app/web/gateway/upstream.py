@@ -30,8 +30,7 @@ def _breaker() -> BreakerConfig:
     """As for the shop's own calls; slow is what comes close to the deadline."""
     return BreakerConfig(
         minimum_number_of_calls=10,
-        sliding_window_type="time",
-        sliding_window_size=30,
+        sliding_window_size=50,
         slow_call_duration_threshold_s=1.8,
         wait_duration_in_open_state_s=2,
         longest_wait_in_open_state_s=30,

@@ -11,11 +11,13 @@ from app.web.pages import (
     home,
     language,
     login,
+    moderation,
     orders,
     password,
     payment,
     product,
     register,
+    reviews,
     search,
 )
 
@@ -24,6 +26,8 @@ ROUTES = [
     *search.routes,
     *category.routes,
     *product.routes,
+    *reviews.routes,
+    *moderation.routes,
     *cart.routes,
     *login.routes,
     *register.routes,

@@ -1,4 +1,4 @@
-"""A product with its variants, and the form that puts one into the cart."""
+"""A product with its variants, reviews and what goes with it, and the form that puts it into the cart."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.shop.errors import NotFound
+from app.web.degraded import degraded_headers
 from app.web.forms import Form
 from app.web.pages.form import UNTOUCHED, Entry, form_view
 from app.web.pages.page import html, led_on, needed, page, shown
@@ -36,10 +37,18 @@ async def show_again(request: Request, entry: Entry) -> Response:
 
 
 async def _show(request: Request, entry: Entry, *, slug: str) -> Response:
-    found = await shop_of(request).catalog.product(known_name("product", slug))
-    if found is None:
-        raise NotFound("product")
-    return await html(request, "product.html", status=entry.status, product=found, entry=entry)
+    view = await shop_of(request).show_product(known_name("product", slug))
+    response = await html(
+        request,
+        "product.html",
+        status=entry.status,
+        view=view,
+        product=view.product,
+        entry=entry,
+        can_review=shop_of(request).reviewing is not None,
+    )
+    response.headers.update(degraded_headers(view.degraded))
+    return response
 
 
 routes = [

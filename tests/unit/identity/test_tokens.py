@@ -160,3 +160,14 @@ def test_a_changed_token_is_not_believed() -> None:
 @pytest.mark.parametrize("token", [None, "", "x", "a.b.c", "..", "é", "a." * 5000, "\x00"])
 def test_no_token_is_nobody(token: str | None) -> None:
     assert at(NOW).verify(token) is None
+
+
+@pytest.mark.parametrize("name", ["Nguyễn Thị Ánh", "🧧" * 100])
+def test_a_persons_name_travels_in_the_token_alone(name: str) -> None:
+    caller = Caller(subject="account:7", role="customer", name=name)
+    token = Issuer(KEY, clock=lambda: NOW).issue(caller, audience="payments")
+    assert at(NOW).verify(token) == caller
+
+
+def test_a_name_that_is_no_text_is_nobodys() -> None:
+    assert at(NOW).verify(forged(name=["Ánh"])) is None

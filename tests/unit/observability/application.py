@@ -17,7 +17,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.observability import Observability, ObservabilityConfig
+from app.observability.observability import Observability, ObservabilityConfig
 from app.observability.writer import LineWriter
 
 

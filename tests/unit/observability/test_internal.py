@@ -7,7 +7,9 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from app.observability import Check, Compartment, Observability, ObservabilityConfig, Usage
+from app.observability.compartments import Compartment, Usage
+from app.observability.health import Check
+from app.observability.observability import Observability, ObservabilityConfig
 from tests.unit.observability.application import observed
 
 INTERNAL = ("/metrics", "/health", "/internal/compartments")

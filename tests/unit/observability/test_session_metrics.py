@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from app.observability import Observability, ObservabilityConfig
 from app.observability.logs import current_request
+from app.observability.observability import Observability, ObservabilityConfig
 from app.sessions import SessionConfig, SessionMiddleware, Sessions, StoreUnavailable, session_of
 from tests.conftest import free_port
 

@@ -147,7 +147,7 @@ def scope(*headers: tuple[bytes, bytes], **more: Any) -> Scope:
 
 
 def head(*headers: tuple[bytes, bytes], **more: Any) -> list[bytes]:
-    written = HEADS.head(scope(*headers, **more), b"/echo", framing=b"", token=None, deadline={})
+    written = HEADS.head(scope(*headers, **more), b"/echo", more=b"", token=None)
     assert written.endswith(b"\r\n\r\n")
     return written[:-4].split(b"\r\n")
 

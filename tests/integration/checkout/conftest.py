@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -39,11 +39,11 @@ def till_keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 def till_database_url(postgres_server: PostgresServer) -> Iterator[str]:
     """The shop's tables and the acquirer's, as in a fleet."""
     name = f"till_{secrets.token_hex(6)}"
-    with _admin(postgres_server) as admin:
+    with admin_of(postgres_server) as admin:
         admin.execute(f"CREATE DATABASE {name}".encode())
     migrate(postgres_server.url(name))
     yield postgres_server.url(name)
-    with _admin(postgres_server) as admin:
+    with admin_of(postgres_server) as admin:
         admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
@@ -97,14 +97,19 @@ async def database(till_database_url: str, acquirer: Acquirer) -> AsyncIterator[
     await database.close()
 
 
-@pytest.fixture
-async def payments(acquirer: Acquirer, till_keys: Keys) -> AsyncIterator[HttpPayments]:
-    client = HttpPayments(
-        PaymentsConfig(url=acquirer.url, timeout=timedelta(seconds=10), pool_size=10),
-        token=till_keys.token,
-    )
+@asynccontextmanager
+async def client_of(url: str, keys: Keys) -> AsyncIterator[HttpPayments]:
+    """The shop's client of the acquirer at that URL."""
+    config = PaymentsConfig(url=url, timeout=timedelta(seconds=10), pool_size=10)
+    client = HttpPayments(config, token=keys.token)
     yield client
     await client.close_connections()
+
+
+@pytest.fixture
+async def payments(acquirer: Acquirer, till_keys: Keys) -> AsyncIterator[HttpPayments]:
+    async with client_of(acquirer.url, till_keys) as client:
+        yield client
 
 
 @pytest.fixture
@@ -122,6 +127,6 @@ async def new_till(database: Database, payments: HttpPayments, number: int = 1) 
 
 
 @contextmanager
-def _admin(server: PostgresServer) -> Iterator[psycopg.Connection[Any]]:
+def admin_of(server: PostgresServer) -> Iterator[psycopg.Connection[Any]]:
     with psycopg.connect(plain(server.url()), autocommit=True) as connection:
         yield connection

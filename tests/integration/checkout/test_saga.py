@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +18,9 @@ from app.shop.errors import (
     PaymentsUnavailable,
     ShopError,
 )
+from tests.integration.checkout.conftest import client_of
 from tests.integration.checkout.till import Break, Killed, Till
-from tests.integration.payments.conftest import Acquirer
+from tests.integration.payments.conftest import Acquirer, Keys, starter
 
 NOTHING = {"orders": [], "held": [], "stock": 10, "reserved": 0}
 ORDERED = {"orders": ["confirmed"], "held": [2000], "stock": 8, "reserved": 0}
@@ -88,6 +91,22 @@ async def test_while_the_acquirer_fails_no_order_is_placed_and_nothing_stays_cha
     acquirer.fault(endpoint="POST /v1/payments", latency_s=0, for_s=1)
     assert (await till.buy("tok_ok")).status == "confirmed"
     assert await till.told() == ORDERED
+
+
+async def test_an_acquirer_that_crashes_after_the_charge_is_no_order_and_no_charge(
+    till: Till, till_database_url: str, till_keys: Keys, tmp_path: Path
+) -> None:
+    """`tok_crash` ends its process after the money is held and before it says so; another one goes on."""
+    with starter(till_database_url, till_keys, tmp_path) as start:
+        async with client_of(start().url, till_keys) as doomed:
+            with pytest.raises(PaymentsUnavailable) as refused:
+                await replace(till, payments=doomed).buy("tok_crash")
+    assert refused.value.retry_after_s > 0
+    assert len((await till.told())["held"]) == 1, "charged, and nobody was told"
+    await till.recover()
+    assert await till.told() == NOTHING
+    assert till.cart.quantities == {"A": 2}
+    assert (await till.buy("tok_ok")).status == "confirmed"
 
 
 @pytest.mark.parametrize(("step", "side", "token", "retry"), [*product(STEPS, SIDES, TOKENS, RETRIES)])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Self
 
+from app.shop.accounts import checked_email
 from app.shop.cart import Cart, CartLines, PriceList
 from app.shop.catalog import Sku
 from app.shop.errors import (
@@ -22,6 +23,7 @@ from app.shop.errors import (
     TotalChanged,
     Unavailable,
 )
+from app.shop.guests import is_guest
 from app.shop.money import MOST
 from app.shop.orders import COD, Order, OrderRequest, Orders, Shipping
 from app.shop.pricing import province_of, voucher_code
@@ -42,6 +44,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 class Purchase:
     """What a shopper sends to buy their cart: `payment` is ``cod`` or the acquirer's token of a card.
 
+    `account_id` may be a guest's name, see `app.shop.guests`; a guest has to tell an e-mail.
     `prices` are those that they saw, where they tell them: another one is refused at any total.
     """
 
@@ -51,6 +54,7 @@ class Purchase:
     payment: str
     expected_total: int
     voucher: str | None = None
+    email: str | None = None
     prices: Mapping[Sku, int] = field(default_factory=dict)
 
     def checked(self) -> Self:
@@ -64,6 +68,7 @@ class Purchase:
             key=checked_key(self.key),
             shipping=checked_shipping(self.shipping),
             voucher=voucher_code(self.voucher) if self.voucher else None,
+            email=checked_email(self.email or "")[0] if is_guest(self.account_id) else None,
         )
 
     @property
@@ -75,7 +80,7 @@ class Purchase:
             "expected_total": self.expected_total,
         }
         # What was not told is left out: a key that an older version kept stays the same request.
-        more = {"province": self.shipping.province, "voucher": self.voucher}
+        more = {"province": self.shipping.province, "voucher": self.voucher, "email": self.email}
         told.update((name, value) for name, value in more.items() if value is not None)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
@@ -152,6 +157,7 @@ class PlaceOrder:
                 shipping=purchase.shipping,
                 payment="cod" if purchase.payment == COD else "card",
                 voucher=purchase.voucher,
+                contact_email=purchase.email,
                 key=purchase.key,
                 fingerprint=purchase.fingerprint,
                 prices=purchase.prices,

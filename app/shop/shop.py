@@ -11,6 +11,7 @@ from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
 from app.shop.desk.desk import Desk
 from app.shop.fulfilment import MoveOrder
+from app.shop.guests import FollowOrder, GuestLinks
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.people import People
@@ -41,6 +42,8 @@ class Shop:
     put_in_cart: PutInCart
     quote_cart: QuoteCart
     place_order: PlaceOrder
+    guest_links: GuestLinks
+    follow_order: FollowOrder
     desk: Desk
     cancel_order: CancelOrder
     move_order: MoveOrder

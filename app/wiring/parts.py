@@ -24,6 +24,7 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.fulfilment import MoveOrder
+from app.shop.guests import FollowOrder
 from app.shop.password import ChangePassword
 from app.shop.quoting import QuoteCart
 from app.shop.recovery import Recovery
@@ -36,6 +37,7 @@ from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
+from app.stores.guest_links import SignedGuestLinks
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
@@ -219,7 +221,7 @@ def _settlement(settings: Settings, database: Database, payments: HttpPayments |
     if payments is None:
         return None
     return Settlement(
-        orders=SqlOrders(database=database),
+        orders=SqlOrders(database=database, guest_path=SignedGuestLinks(settings.secret_keys).path),
         ledger=SqlLedger(database=database),
         payments=payments,
         return_url=settings.public_url + RETURN_PATH,
@@ -247,7 +249,8 @@ def _shop(
     catalog = SqlCatalog(database=database)
     logging_in = SqlAccounts(database=logins)
     charges = charges_of(settings)
-    orders = SqlOrders(database=database, charges=charges)
+    links = SignedGuestLinks(settings.secret_keys)
+    orders = SqlOrders(database=database, charges=charges, guest_path=links.path)
     revocations = SqlRevocations(database=database)
     settlement = _settlement(settings, database, downstream.payments)
     show_product, reviewing = product_pages(catalog, downstream)
@@ -283,6 +286,8 @@ def _shop(
             show_cart=ShowCart(offers=offers), charges=charges, vouchers=SqlVouchers(database=database)
         ),
         desk=desk_of(database=database),
+        guest_links=links,
+        follow_order=FollowOrder(orders=orders, links=links),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

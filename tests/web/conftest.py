@@ -23,6 +23,7 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.fulfilment import MoveOrder
+from app.shop.guests import FollowOrder
 from app.shop.merging import Merging
 from app.shop.password import ChangePassword
 from app.shop.pricing import standard_charges
@@ -36,6 +37,7 @@ from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
+from app.stores.guest_links import SignedGuestLinks
 from app.stores.migrations import migrate
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
@@ -128,7 +130,8 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             attempts = RedisAttempts(AttemptsConfig(url=redis_url))
             passwords = ArgonPasswords(PasswordConfig(memory_kib=64, passes=1))
             catalog, accounts = SqlCatalog(database=database), SqlAccounts(database=database)
-            orders = SqlOrders(database=database)
+            links = SignedGuestLinks(keys)
+            orders = SqlOrders(database=database, guest_path=links.path)
             sessions = Sessions.from_url(
                 session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
             )
@@ -168,6 +171,8 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 ),
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
                 desk=desk_of(database=database),
+                guest_links=links,
+                follow_order=FollowOrder(orders=orders, links=links),
                 cancel_order=CancelOrder(orders=orders, settlement=None),
                 move_order=MoveOrder(orders=orders, settlement=None),
                 settlement=None,

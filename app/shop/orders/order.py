@@ -78,6 +78,7 @@ class Order:
     number: str
     cart_id: str | None
     account_id: str | None
+    guest: str | None = None
     status: OrderStatus
     payment: Means
     shipping: Shipping
@@ -87,6 +88,11 @@ class Order:
     redirect_url: str | None = None
     declined_as: str | None = None
     money: LedgerStatus | None = None
+
+    @property
+    def owner(self) -> str | None:
+        """Whose it is: an account's id, or a guest's name."""
+        return self.account_id or self.guest
 
     @property
     def total(self) -> int:

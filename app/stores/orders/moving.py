@@ -17,7 +17,14 @@ from app.stores.orders.rows import orders_of, status_of, with_lines
 from app.stores.tables_orders import orders
 
 
-async def move(connection: AsyncConnection, order_id: str, step: Move, at: datetime) -> Order:
+async def move(
+    connection: AsyncConnection,
+    order_id: str,
+    step: Move,
+    at: datetime,
+    *,
+    guest_path: mail.GuestPath | None = None,
+) -> Order:
     """One transaction: the order's row is locked first, its SKUs after it, sorted."""
     before = await _locked(connection, order_id)
     if before != step.to:
@@ -39,7 +46,7 @@ async def move(connection: AsyncConnection, order_id: str, step: Move, at: datet
     found = await connection.execute(with_lines(orders.c.id == order_id))
     order = orders_of(found.all())[0]
     if before != step.to:
-        await mail.tell(connection, order)
+        await mail.tell(connection, order, guest_path)
     return order
 
 

@@ -105,6 +105,12 @@ class NewOrder(Input):
     voucher: Text | None = None
 
 
+class NewGuestOrder(NewOrder):
+    """The same of somebody without an account, who is told by e-mail."""
+
+    email: Text
+
+
 class QuoteWanted(Input):
     """Where the cart would go, and the voucher it would be bought with."""
 
@@ -343,6 +349,12 @@ class OrderOut(Output):
     payment: Means
     redirect_url: str | None
     placed_at: datetime
+
+
+class GuestOrderOut(OrderOut):
+    """An order without an account; `follow` is the path of the page that shows it to whoever has the link."""
+
+    follow: str
 
 
 class OrdersOut(ListOut):

@@ -18,7 +18,7 @@ from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, needed, page
 from app.web.redirects import see_other
 from app.web.shopping import cart_of, shop_of
-from app.web.visitors import customer
+from app.web.visitors import buyer
 
 _AMOUNT: Final = re.compile(r"[0-9]{1,13}")
 
@@ -27,7 +27,7 @@ async def show(request: Request, entry: Entry) -> Response:
     """What will be ordered, what it costs with what was typed so far, and what is to be filled in."""
     told = await shop_of(request).quote_cart.leniently(
         cart_of(request),
-        customer=await customer(request),
+        customer=await buyer(request),
         province=entry.value("province"),
         voucher=entry.value("voucher"),
     )
@@ -54,7 +54,7 @@ async def submit(request: Request, form: Form) -> Response:
         return await place(request, form)
     await shop_of(request).quote_cart(
         cart_of(request),
-        customer=await customer(request),
+        customer=await buyer(request),
         province=_province(form),
         voucher=form.text("voucher") or None,
     )
@@ -67,7 +67,7 @@ async def place(request: Request, form: Form) -> Response:
     A redirect to the bank would be refused by our own policy: forms lead to this site alone.
     """
     purchase = Purchase(
-        account_id=await customer(request),
+        account_id=await buyer(request),
         key=form.nonce(),
         shipping=Shipping(
             name=form.text("name"),
@@ -77,6 +77,7 @@ async def place(request: Request, form: Form) -> Response:
         ),
         payment=form.text("payment"),
         voucher=form.text("voucher") or None,
+        email=form.text("email") or None,
         expected_total=_amount(form.text("expected_total")),
         prices={sku: line.unit_price for sku, line in confirming.read(form.text("seen")).items()},
     )

@@ -21,12 +21,18 @@ def logs(
         typer.Argument(help="app1, haproxy, redis, postgres, supervisor, …; default: all of them."),
     ] = None,
     state: State = DEFAULT_STATE,
+    replica: Annotated[
+        str | None, typer.Option("--replica", metavar="NAME", help="The same as NAME: one replica alone.")
+    ] = None,
     lines: Annotated[
         int, typer.Option("--lines", "-n", min=0, help="How many lines of each to begin with.")
     ] = 20,
     following: Annotated[bool, typer.Option("--follow", "-f", help="Go on until Ctrl-C.")] = False,
 ) -> None:
     """Show the last lines of the logs, and with --follow each new one; several logs are told apart by name."""
+    if name is not None and replica not in {None, name}:
+        raise typer.BadParameter(f"{name} and --replica {replica} are two names; give one")
+    name = name or replica
     chosen = _chosen(state_directory(state), name)
     to_come = follow(chosen)
     for log in chosen:

@@ -37,6 +37,10 @@ Redis = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="One object at the end, for machines.")]
 
+secrets = typer.Typer(
+    help="The keys that sign cookies and tokens of the local fleet.", no_args_is_help=True, epilog=EPILOG
+)
+
 _GRACE = timedelta(seconds=30)
 
 
@@ -134,10 +138,36 @@ def reload(state: State = DEFAULT_STATE, json: Json = False) -> int:
     return _ordered(state, Reload(), json=json)
 
 
+@secrets.command("rotate", epilog=EPILOG)
+def rotate(state: State = DEFAULT_STATE, json: Json = False) -> int:
+    """Give the fleet a new key for cookies and tokens: known to all replicas before any signs with it.
+
+    Two rolling restarts; nobody is logged out. A rotation that was cut off is taken up where it was.
+    """
+    from app.fleet.orders import RotateKeys
+
+    return _ordered(state, RotateKeys(), json=json)
+
+
+@secrets.command("retire", epilog=EPILOG)
+def retire(
+    state: State = DEFAULT_STATE,
+    force: Annotated[
+        bool, typer.Option("--force", help="Now, although sessions that it signed are alive: they end.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """End the key before the last rotation, once nothing that it signed can be alive."""
+    from app.fleet.orders import RetireKey
+
+    return _ordered(state, RetireKey(force=force), json=json)
+
+
 def register(cli: typer.Typer) -> None:
     """Add the commands."""
     for command in (drain, ready, restart, scale, reload):
         cli.command(epilog=EPILOG)(command)
+    cli.add_typer(secrets, name="secrets")
 
 
 def _ordered(state: Path, order: Order, *, json: bool) -> int:

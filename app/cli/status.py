@@ -13,6 +13,7 @@ from rich.table import Column, Table
 
 from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State, state_directory
+from app.cli.watching import watch
 from app.fleet.status import FleetStatus, status_of
 
 _PASSWORD: Final = re.compile(r":[^:@/]*@")
@@ -21,9 +22,15 @@ _PASSWORD: Final = re.compile(r":[^:@/]*@")
 def status(
     state: State = DEFAULT_STATE,
     json: Annotated[bool, typer.Option("--json", help="For machines, with addresses and passwords.")] = False,
+    following: Annotated[
+        bool, typer.Option("--watch", "-w", help="Every second, with requests and errors, until Ctrl-C.")
+    ] = False,
 ) -> None:
     """Show the replicas with their state in HAProxy (UP, DOWN, DRAIN, MAINT; STOPPED: no process), services, servers."""
-    found = asyncio.run(status_of(state_directory(state)))
+    directory = state_directory(state)
+    if following:
+        watch(directory, json=json)
+    found = asyncio.run(status_of(directory))
     if json:
         sys.stdout.write(found.model_dump_json(indent=2) + "\n")
     else:
@@ -69,6 +76,10 @@ def _show(found: FleetStatus, console: Console) -> None:
         under_way = found.operation
         console.print(
             f"under way  {under_way.what}, by {under_way.by} since {under_way.since:%H:%M:%SZ}: {under_way.progress}"
+        )
+    if found.disk_low:
+        console.print(
+            f"disk  only {found.disk_free // 2**20:,} MiB are free; make room before nothing can be written"
         )
     console.print(f"logs  {found.logs}")
 

@@ -18,6 +18,7 @@ from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State, programs, state_directory
 from app.fleet.events import Event
 from app.fleet.haproxy import ROOT
+from app.fleet.housekeeping import HouseRules
 from app.fleet.logs import news
 from app.fleet.record import FleetRecord
 from app.fleet.runtime import SLOTS
@@ -64,13 +65,17 @@ def up(
         given += ["--session", session] if session else []
         given += ["--database", database] if database else []
         return _detached(directory, given)
+    told = read(FleetSettings)
     options = FleetOptions(
         state=directory,
         port=port,
         replicas=replicas,
         session_url=session,
         database_url=database,
-        liveness_limit=read(FleetSettings).liveness_limit,
+        liveness_limit=told.liveness_limit,
+        house_rules=HouseRules(
+            log_size=told.log_max_size, logs_kept=told.log_keep, disk_reserve=told.disk_reserve
+        ),
         programs=programs(),
     )
     supervise(options)

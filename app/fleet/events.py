@@ -119,4 +119,32 @@ class Untold(Event):
         return f"{self.name} itself was not told: {self.reason}; HAProxy was"
 
 
+@dataclass(frozen=True, slots=True)
+class DiskLow(Event):
+    """There is less room than is wanted; what writes will stop first."""
+
+    free: int
+    reserve: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: {_mib(self.free)} are free, less than the {_mib(self.reserve)} that should be; "
+            "make room before Redis and PostgreSQL cannot write"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DiskWell(Event):
+    """There is room again."""
+
+    free: int
+
+    def __str__(self) -> str:
+        return f"{self.name}: {_mib(self.free)} are free again"
+
+
+def _mib(size: int) -> str:
+    return f"{size / 1024 / 1024:,.0f} MiB"
+
+
 Report = Callable[[Event], None]

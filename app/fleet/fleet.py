@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from app.fleet import answers
 from app.fleet.book import Book
@@ -15,8 +15,9 @@ from app.fleet.events import Done, Event, Report
 from app.fleet.haproxy import SOCKET
 from app.fleet.hotline import SOCKET as HOTLINE
 from app.fleet.hotline import Hotline
+from app.fleet.housekeeping import Housekeeping
 from app.fleet.identity import make_key_pair
-from app.fleet.logs import bound, last_words
+from app.fleet.logs import last_words
 from app.fleet.member import Care, Member
 from app.fleet.operations import INTO_ROTATION, Means, Operations
 from app.fleet.orphans import end_orphans
@@ -32,8 +33,6 @@ from app.fleet.runtime import RuntimeApi
 from app.fleet.together import together
 from app.fleet.topology import FleetOptions, Topology
 from app.fleet.wishes import Wishes
-
-_LOOK_AT_LOGS_S: Final = 10.0
 
 
 class Fleet:
@@ -117,6 +116,8 @@ class Fleet:
                 report=self._report,
                 find_port=self._find_port,
                 reload=self._reload,
+                state=self._options.state,
+                longest_session=self._topology.shop_settings().session_absolute_timeout,
                 grace=self._grace,
             )
         )
@@ -175,6 +176,7 @@ class Fleet:
             session_also_accept=settings.session_also_accept,
             ports=self._ports,
             wanted=self._options.replicas,
+            disk_reserve=self._options.house_rules.disk_reserve,
             processes={name: it for name, it in earlier.processes.items() if name in wanted},
             drained={name: it for name, it in earlier.drained.items() if name in wanted},
         )
@@ -191,7 +193,8 @@ class Fleet:
             *(self._bring_up(member) for member in [self._haproxy, *self._services]),
             *(self._replicas.bring_up(name, known.get(name)) for name in self._options.names),
         )
-        self._keepers.append(asyncio.create_task(self._bound_logs()))
+        housekeeping = Housekeeping(self._options.state, self._options.house_rules, self._report)
+        self._keepers.append(asyncio.create_task(housekeeping.run()))
         serving = [name for name in self._options.names if name not in self._book.record.drained]
         await self._rotation.all_up(serving, self._report, within=INTO_ROTATION)
 
@@ -280,11 +283,6 @@ class Fleet:
             await asyncio.gather(working, return_exceptions=True)
         else:
             await working
-
-    async def _bound_logs(self) -> None:
-        while True:
-            await asyncio.to_thread(bound, self._options.state.logs)
-            await asyncio.sleep(_LOOK_AT_LOGS_S)
 
     def _members(self) -> Sequence[Member]:
         return [

@@ -28,15 +28,20 @@ def last_words(log: Path) -> str:
     return next(iter(last_lines(log, 1)), "it said nothing")
 
 
-def bound(folder: Path, at_most: int = MAX_BYTES) -> None:
-    """Keep each log below that size, with one older one beside it.
+def bound(folder: Path, at_most: int = MAX_BYTES, *, keep: int = 1) -> None:
+    """Keep each log below that size, with so many older ones beside it (.log.1 is the youngest).
 
     The writers append to their file and know nothing of us, so it is copied and emptied in place; what is
     written between the two is lost, a line or two in ten megabytes.
     """
     for log in folder.glob("*.log"):
         if log.stat().st_size > at_most:
-            shutil.copyfile(log, log.with_suffix(".log.1"))
+            for number in range(keep - 1, 0, -1):
+                older = log.with_suffix(f".log.{number}")
+                if older.exists():
+                    older.replace(log.with_suffix(f".log.{number + 1}"))
+            if keep:
+                shutil.copyfile(log, log.with_suffix(".log.1"))
             with log.open("r+b") as file:
                 file.truncate(0)
 

@@ -11,11 +11,13 @@ from typing import Final
 from app.fleet.book import Book
 from app.fleet.errors import FleetError, NoSuchReplica
 from app.fleet.events import Drained, Progress, Report
-from app.fleet.orders import Drain, Ready, Reload, Request, Restart, Scale
+from app.fleet.keys import Keys
+from app.fleet.orders import Drain, Ready, Reload, Request, Restart, RetireKey, RotateKeys, Scale
 from app.fleet.record import DrainRecord
 from app.fleet.replicas import Replicas
 from app.fleet.rotation import Rotation
 from app.fleet.runtime import SLOTS
+from app.fleet.state import StateDirectory
 from app.fleet.together import together
 from app.fleet.wishes import Wishes
 
@@ -28,7 +30,7 @@ class Means:
     """What orders are carried out with.
 
     `find_port` gives a new replica its port, `reload` has HAProxy read its configuration again, `grace` is how
-    long requests may take to finish.
+    long requests may take to finish, `longest_session` how long what a key signed may live.
     """
 
     replicas: Replicas
@@ -38,6 +40,8 @@ class Means:
     report: Report
     find_port: Callable[[str], int]
     reload: Callable[[], Awaitable[None]]
+    state: StateDirectory
+    longest_session: timedelta
     grace: timedelta
 
 
@@ -105,7 +109,23 @@ class Operations:
         await self._all_up([name for name in self._means.replicas.names if name not in drained])
         self._tell("a new worker serves", of=str(order))
 
+    @_do.register
+    async def _rotate_keys(self, _: RotateKeys, by: str) -> None:
+        await self._keys(by).rotate()
+
+    @_do.register
+    async def _retire_key(self, order: RetireKey, by: str) -> None:
+        await self._keys(by).retire(force=order.force)
+
     # -- steps ---------------------------------------------------------------------------------------------
+
+    def _keys(self, by: str) -> Keys:
+        return Keys(
+            state=self._means.state,
+            restart=lambda: self._do(Restart(), by),
+            longest=self._means.longest_session,
+            report=self._means.report,
+        )
 
     async def _bring_up(self, names: Sequence[str]) -> None:
         """New replicas, all of them in rotation or none of them there."""

@@ -61,7 +61,28 @@ class Reload(BaseModel):
         return "reload of HAProxy"
 
 
-Order = Annotated[Drain | Ready | Restart | Scale | Reload, Field(discriminator="order")]
+class RotateKeys(BaseModel):
+    """Have every replica learn a new key, then sign with it; takes up a rotation that was cut off."""
+
+    order: Literal["rotate-keys"] = "rotate-keys"
+
+    def __str__(self) -> str:
+        return "rotation of the keys"
+
+
+class RetireKey(BaseModel):
+    """End the key before the last rotation."""
+
+    order: Literal["retire-key"] = "retire-key"
+    force: bool = False
+
+    def __str__(self) -> str:
+        return "retirement of the old key"
+
+
+Order = Annotated[
+    Drain | Ready | Restart | Scale | Reload | RotateKeys | RetireKey, Field(discriminator="order")
+]
 
 
 class Request(BaseModel):

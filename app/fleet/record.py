@@ -58,6 +58,7 @@ class FleetRecord(BaseModel):
     ports: dict[str, int] = {}
     processes: dict[str, ProcessRecord] = {}
     wanted: int = 0
+    disk_reserve: int = 0
     drained: dict[str, DrainRecord] = {}
     operation: OperationRecord | None = None
 

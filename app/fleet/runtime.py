@@ -24,7 +24,7 @@ _REFUSALS: Final = ("No such", "Unknown", "Permission denied", "Invalid", "Requi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """One slot as HAProxy sees it. `state` is UP, DOWN, DRAIN or MAINT."""
+    """One slot as HAProxy sees it. `state` is UP, DOWN, DRAIN or MAINT; an error is a 5xx or no answer."""
 
     name: str
     state: str
@@ -32,6 +32,7 @@ class Server:
     requests_running: int
     requests_queued: int
     requests_total: int
+    errors_total: int
     check: str
 
 
@@ -82,6 +83,11 @@ class RuntimeApi:
         found = (_server(row) for row in csv.DictReader(line for line in lines if line))
         return {server.name: server for server in found if not server.address.endswith(f":{_EMPTY}")}
 
+    async def visitors(self) -> int:
+        """Connections of clients that are open now."""
+        lines = (await self.ask("show stat chopho_web 1 -1")).lstrip("# ").splitlines()
+        return sum(int(row["scur"]) for row in csv.DictReader(line for line in lines if line))
+
     async def worker(self) -> int:
         """The process that serves now; a reload brings another."""
         facts = dict(
@@ -129,5 +135,6 @@ def _server(row: Mapping[str, str]) -> Server:
         requests_running=int(row["scur"]),
         requests_queued=int(row["qcur"]),
         requests_total=int(row["stot"]),
+        errors_total=sum(int(row[name] or 0) for name in ("econ", "eresp", "hrsp_5xx")),
         check=row["check_status"],
     )

@@ -37,6 +37,11 @@ class StateDirectory:
         return self.path / "plan.json"
 
     @property
+    def metrics(self) -> Path:
+        """The fleet's own figures, as Prometheus's textfile collector reads them."""
+        return self.path / "metrics.prom"
+
+    @property
     def logs(self) -> Path:
         """One file for each process."""
         return self.path / "logs"
@@ -118,15 +123,25 @@ class StateDirectory:
             write_privately(file, json.dumps(asdict(found)))
         return found
 
+    def change_secrets(self, **changes: str) -> None:
+        """Replace some of them, all at once."""
+        changed = {**asdict(self.secrets()), **changes}
+        write_privately(self.path / "secrets.json", json.dumps(changed))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secrets:
-    """What only this fleet knows."""
+    """What only this fleet knows.
+
+    `session_key` may be several with commas between, of which the first signs; `rotation` says how far their
+    change is.
+    """
 
     session_key: str
     database_password: str
     faults_token: str
     webhook_secret: str
+    rotation: str = ""
 
 
 def _new_secrets() -> dict[str, str]:

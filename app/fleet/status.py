@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from app.fleet.errors import BalancerSilent, NotRunning
+from app.fleet.housekeeping import free_bytes
 from app.fleet.processes import find
 from app.fleet.record import DrainRecord, FleetRecord, OperationRecord, Phase
 from app.fleet.runtime import RuntimeApi, Server
@@ -64,12 +65,15 @@ class FleetStatus(BaseModel):
     redis: ServerStatus
     database: ServerStatus
     haproxy: HaproxyStatus
+    disk_free: int
+    disk_low: bool
 
 
 async def status_of(state: StateDirectory) -> FleetStatus:
     """What runs there; raises `NotRunning` where nothing does."""
     record = running_record(state)
     servers = await _servers(record)
+    free = free_bytes(state.path)
     return FleetStatus(
         url=record.url,
         phase=record.phase,
@@ -87,6 +91,8 @@ async def status_of(state: StateDirectory) -> FleetStatus:
         haproxy=HaproxyStatus(
             pid=_pid(record, "haproxy"), socket=record.haproxy_socket, statistics=record.statistics_url
         ),
+        disk_free=free,
+        disk_low=free < record.disk_reserve,
     )
 
 

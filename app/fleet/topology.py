@@ -13,6 +13,7 @@ from typing import Final
 from app.clients.webhooks import SHOP_PATH
 from app.fleet.errors import FleetError
 from app.fleet.haproxy import SOCKET, HaproxyServer
+from app.fleet.housekeeping import HouseRules
 from app.fleet.postgres import PostgresServer
 from app.fleet.processes import Command
 from app.fleet.programs import Programs
@@ -45,6 +46,7 @@ class FleetOptions:
     session_url: str | None = None
     database_url: str | None = None
     liveness_limit: timedelta = timedelta(seconds=20)
+    house_rules: HouseRules = field(default_factory=HouseRules)
     programs: Programs = field(default_factory=Programs)
     replica: Sequence[str] = (*_OURSELVES, "serve", "shop")
     services: Mapping[str, Sequence[str]] = field(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+from typing import Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from .one_write import OneWrite
 
 # A little more than HAProxy lets through (16 KB, 101 headers), so that the balancer is the one that refuses.
 MAX_HEAD_BYTES: Final = 32 * 1024
@@ -20,6 +23,16 @@ class HttpConnection(HttpToolsProtocol):
 
     _head_bytes = 0
     _too_large = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Send each answer as one packet."""
+        self._out = OneWrite(transport, self.loop)
+        super().connection_made(cast("asyncio.Transport", self._out))
+
+    def on_response_complete(self) -> None:
+        """An answer that is complete need not wait."""
+        self._out.flush()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection; after a reset uvicorn keeps its timer, and so the whole of it."""
@@ -38,7 +51,10 @@ class HttpConnection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Count a header."""
-        self._count(len(name) + len(value))
+        # Not by `_count`: a request has fifteen of these.
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > MAX_HEAD_BYTES or len(self.headers) >= MAX_HEADERS:
+            self._count(0)
         super().on_header(name, value)
 
     def _count(self, size: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import faulthandler
+import gc
 import logging
 import signal
 from collections.abc import Coroutine, Iterator
@@ -99,6 +100,9 @@ class Server:
             await self._until_forced(self._lifespan.startup())
             if self._lifespan.should_exit or self._forced.is_set():
                 return EXIT_STARTUP_FAILED if self._lifespan.should_exit else EXIT_FORCED
+            # What the start made lives as long as the process: the collector would look at it again and again.
+            gc.collect()
+            gc.freeze()
             self._lifecycle.ready()
             with self._watchdog.watching():
                 try:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from .config import SessionConfig
 
 
-def cookie_values(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> Iterator[bytes]:
-    """Every value that came under the name, in the order of the request."""
-    for header, line in headers:
-        if header == b"cookie" and name in line:
-            for pair in line.split(b";"):
-                key, _, value = pair.strip().partition(b"=")
-                if key == name:
-                    yield value
+def cookie_values(line: bytes, name: bytes) -> Iterator[bytes]:
+    """Every value under the name in a line of cookies, in its order."""
+    for pair in line.split(b";"):
+        key, _, value = pair.strip().partition(b"=")
+        if key == name:
+            yield value
 
 
 def set_cookie(config: SessionConfig, value: str, *, max_age_s: int) -> bytes:

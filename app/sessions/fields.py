@@ -30,8 +30,8 @@ class Fields:
 
     __slots__ = (
         "_arrived_ms",
+        "_asked_lock",
         "_gone",
-        "_lock",
         "_looked",
         "_opened",
         "_pending",
@@ -57,7 +57,7 @@ class Fields:
         self._gone = _UNKNOWN
         self._pending = Pending()
         self._writes = 0
-        self._lock = asyncio.Lock()
+        self._asked_lock: asyncio.Lock | None = None
 
     @property
     def presented(self) -> bool:
@@ -71,12 +71,12 @@ class Fields:
 
     async def get(self, name: str, default: JSON = None) -> JSON:
         """The field's value; changes made inside it are written before the response head leaves."""
-        record = await self._loaded()
+        record = self._record if self._looked else await self._look()
         return self._pending.value(record.fields if record else _EMPTY, name, default)
 
     async def items(self, prefix: str = "") -> dict[str, JSON]:
         """The fields whose names begin with the prefix."""
-        record = await self._loaded()
+        record = self._record if self._looked else await self._look()
         return self._pending.values(record.fields if record else _EMPTY, prefix)
 
     async def set(self, name: str, value: JSON) -> None:
@@ -138,8 +138,12 @@ class Fields:
             return False
         return isinstance(await self._store.load(self._ticket, presented=False), Ended)
 
-    async def _loaded(self) -> Record | None:
-        return self._record if self._looked else await self._look()
+    @property
+    def _lock(self) -> asyncio.Lock:
+        """Made when it is first asked for: most requests only look."""
+        if self._asked_lock is None:
+            self._asked_lock = asyncio.Lock()
+        return self._asked_lock
 
     async def _look(self) -> Record | None:
         if self._looked or self._shown_ticket() is None or self._ticket is None:

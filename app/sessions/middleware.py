@@ -119,7 +119,7 @@ class _Answer:
 def _mark(message: Message, session: Session, cookie: bytes | None) -> None:
     """Say that the answer depends on the cookie, and keep private ones out of every cache."""
     headers = message["headers"] = list(message.get("headers", ()))
-    names = [name.lower() for name, _ in headers]
+    names = [name for name, _ in headers]
     if b"vary" not in names:
         headers.append((b"vary", b"Cookie"))
     elif b"cookie" not in (line := headers[names.index(b"vary")][1]).lower() and line != b"*":

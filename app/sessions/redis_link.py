@@ -23,6 +23,8 @@ _GRACE_S: Final = 0.005
 
 _MISSING: Final = object()
 
+_MOVED_ON: Final = frozenset({"READONLY", "NOAUTH", "NOPERM", "WRONGPASS", "MASTERDOWN"})
+"""Answers after which another connection may reach a better server or know a better password."""
 
 # Redis 6 wraps what a command inside a script answered into a text of its own.
 _WRAPPED: Final = ("WRONGTYPE", "OOM", "READONLY", "MISCONF", "NOREPLICAS")
@@ -99,10 +101,18 @@ class Link(asyncio.Protocol):
         """Hand out replies in the order of the commands."""
         try:
             self._reader.feed(data)
-            reply = self._reader.gets()
-            while reply is not _MISSING:
-                self._hand_out(reply)
-                reply = self._reader.gets()
+            gets, moved_on = self._reader.gets, None
+            while (reply := gets()) is not _MISSING:
+                waiting = self._waiting[0]
+                waiting.replies.append(reply)
+                if len(waiting.replies) == waiting.wanted:
+                    self._waiting.popleft()
+                    if not waiting.future.done():
+                        waiting.future.set_result(waiting.replies)
+                if reply.__class__ is ReplyError and reply.code in _MOVED_ON:
+                    moved_on = reply.code
+            if moved_on is not None:
+                self.abort(moved_on)
         except (hiredis.ProtocolError, LookupError) as broken:
             self.abort(f"unreadable reply: {broken}")
 
@@ -112,14 +122,6 @@ class Link(asyncio.Protocol):
         self._fail(f"connection lost: {exc}" if exc else "connection closed by the server")
         if not self.closed.done():
             self.closed.set_result(None)
-
-    def _hand_out(self, reply: Reply) -> None:
-        waiting = self._waiting[0]
-        waiting.replies.append(reply)
-        if len(waiting.replies) == waiting.wanted:
-            self._waiting.popleft()
-            if not waiting.future.done():
-                waiting.future.set_result(waiting.replies)
 
     def _flush(self) -> None:
         packed, self._outgoing = b"".join(self._outgoing), []

@@ -20,8 +20,7 @@ def checked(replies: Sequence[Reply]) -> Sequence[Reply]:
 def hash_of_reply(reply: Reply) -> dict[bytes, bytes]:
     """The hash; raises `Unreadable` when another type lies under the key."""
     if reply.__class__ is list:
-        pairs = iter(reply)
-        return dict(zip(pairs, pairs, strict=True))
+        return dict(zip(reply[::2], reply[1::2], strict=True))
     if isinstance(reply, ReplyError) and reply.code == "WRONGTYPE":
         raise Unreadable("not a hash")
     checked([reply])

@@ -16,9 +16,6 @@ from .redis_link import Link, Reply, ReplyError
 Address = tuple[str, int] | str
 """Host and port, or the path of a unix socket."""
 
-_MOVED_ON: Final = frozenset({"READONLY", "NOAUTH", "NOPERM", "WRONGPASS", "MASTERDOWN"})
-"""Answers after which another connection may reach a better server or know a better password."""
-
 _HANDSHAKE_ERRORS: Final = (OSError, ReplyError, StoreUnavailable)
 
 
@@ -29,8 +26,8 @@ class Wire(Protocol):
     def dialled(self) -> int:
         """How many connections were made so far: a restart or a failover costs one."""
 
-    async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
-        """The replies to (key, packed command) in order; raises `StoreUnavailable` for what is no answer."""
+    def call(self, *commands: tuple[bytes, bytes]) -> Awaitable[list[Reply]]:
+        """The replies to one or more (key, packed command) in order; `StoreUnavailable` for what is no answer."""
 
     async def count(self, pattern: str) -> int:
         """How many keys match, on every server."""
@@ -122,18 +119,13 @@ class Server:
             link.abort("closed")
             await link.closed
 
-    async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
-        """The replies; errors that concern the server rather than a command are `StoreUnavailable`."""
-        if not commands:
-            return []
+    def call(self, *commands: tuple[bytes, bytes]) -> Awaitable[list[Reply]]:
+        """The replies; the commands are under way when this returns, if there is a connection."""
+        packed = b"".join([packed for _, packed in commands])
         link = self._link
         if link is None or not link.usable:
-            link = await self._linked()
-        replies = await link.send(b"".join([packed for _, packed in commands]), len(commands))
-        for reply in replies:
-            if reply.__class__ is ReplyError and reply.code in _MOVED_ON:
-                link.abort(reply.code)
-        return replies
+            return self._sent(packed, len(commands))
+        return link.send(packed, len(commands))
 
     async def count(self, pattern: str) -> int:
         """How many keys match; the server is asked for a thousand at a time."""
@@ -146,6 +138,9 @@ class Server:
             found += len(keys)
             if cursor == b"0":
                 return found
+
+    async def _sent(self, packed: bytes, wanted: int) -> list[Reply]:
+        return await (await self._linked()).send(packed, wanted)
 
     async def _linked(self) -> Link:
         connecting = self._connect()

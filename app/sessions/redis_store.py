@@ -67,7 +67,7 @@ class RedisStore:
     async def load(self, ticket: str, *, presented: bool = True) -> Record | Ended:
         """One round trip: the hash, and the user's epoch where the ticket names a user."""
         flat, *epochs = await self._wire.call(*self._reads(ticket))
-        epoch = number(epochs[0]) if epochs else 0
+        epoch = 0 if not epochs or epochs[0] is None else number(epochs[0])
         if not flat:
             return await self._trace(ticket, epoch)
         try:

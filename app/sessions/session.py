@@ -19,7 +19,7 @@ class Session(Fields):
 
     async def user(self) -> str | None:
         """Who is logged in."""
-        record = await self._loaded()
+        record = self._record if self._looked else await self._look()
         return record.user if record else None
 
     async def login(self, user: str, *, merge: Merge | None = None, epoch: int | None = None) -> None:

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, Final, TypeVar
 
 from .backends import store_of
 from .config import SessionConfig
@@ -14,8 +15,12 @@ from .cookies import cookie_values
 from .errors import StoreUnavailable
 from .ports import SessionStore
 from .records import Device, Draft, Ended, Record
+from .tickets import REMEMBERED
 
 _Value = TypeVar("_Value")
+
+_LONG_LINE: Final = 1024
+"""Bytes; longer lines of cookies are read each time, which bounds the memory to 2 MB."""
 
 
 class Sessions:
@@ -28,6 +33,9 @@ class Sessions:
         self._by_kind = {
             store.kind.encode(): tuple(one for one in stores if one.kind == store.kind) for store in stores
         }
+        # A shopper comes back with the same cookies. What a signature says never changes; whether the session
+        # still lives is asked each time.
+        self._remembered = lru_cache(REMEMBERED)(self._ticket_in)
         self._finishing: set[asyncio.Task[Any]] = set()
 
     @classmethod
@@ -63,12 +71,22 @@ class Sessions:
 
     def presented(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
         """The ticket of the first cookie of our name that was signed here; no I/O."""
-        for value in cookie_values(headers, self.cookie):
+        for header, line in headers:
+            if header == b"cookie" and self.cookie in line:
+                try:
+                    return self._ticket_in(line) if len(line) > _LONG_LINE else self._remembered(line)
+                except LookupError:
+                    continue
+        return None
+
+    def _ticket_in(self, line: bytes) -> str:
+        """The ticket in a line of cookies; raises `LookupError` where there is none."""
+        for value in cookie_values(line, self.cookie):
             stores = self._by_kind.get(value.partition(b".")[0])
             ticket = stores[0].seal.open(value) if stores else None
             if ticket is not None:
                 return ticket
-        return None
+        raise LookupError
 
     def homes(self, ticket: str) -> tuple[SessionStore, ...]:
         """The stores that may hold the session, in the order to ask them."""

@@ -9,7 +9,6 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
-from app.shop.desk.desk import Desk
 from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
@@ -41,7 +40,6 @@ class Shop:
     put_in_cart: PutInCart
     quote_cart: QuoteCart
     place_order: PlaceOrder
-    desk: Desk
     cancel_order: CancelOrder
     move_order: MoveOrder
     settlement: Settlement | None

@@ -82,7 +82,7 @@ _GUNICORN = (
 )
 
 PEERS: Sequence[Peer] = (
-    Peer(name="ours", words=(sys.executable, "-m", *_UVICORN, "bench.sessions.apps.ours:app")),
+    Peer(name="ours", words=(sys.executable, "-m", "bench.sessions.apps.ours")),
     Peer(name="fastify", package="fastify", words=("node", str(ENVIRONMENTS / "fastify/app.js"))),
     Peer(name="express", package="express", words=("node", str(ENVIRONMENTS / "express/app.js"))),
     Peer(name="litestar", lock="litestar.lock", words=(*_UVICORN, "litestar_peer:app")),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.cli.up import supervise
 from app.fleet.errors import FleetError
+from app.fleet.housekeeping import HouseRules
 from app.fleet.programs import Programs
 from app.fleet.state import StateDirectory
 from app.fleet.topology import FleetOptions
@@ -27,13 +28,17 @@ def main() -> int:
     parser.add_argument("--replica", nargs=argparse.REMAINDER)
     given = parser.parse_args()
     counting = ["--count-in", str(given.count_in)] if given.count_in else []
+    told = read(FleetSettings)
     options = FleetOptions(
         state=StateDirectory(given.state),
         port=given.port,
         replicas=given.replicas,
         # The stub asks no database anything, and making one takes seconds.
         database_url=None if given.with_postgres else "postgresql+psycopg://nobody@127.0.0.1:1/none",
-        liveness_limit=read(FleetSettings).liveness_limit,
+        liveness_limit=told.liveness_limit,
+        house_rules=HouseRules(
+            log_size=told.log_max_size, logs_kept=told.log_keep, disk_reserve=told.disk_reserve
+        ),
         programs=Programs(haproxy=given.haproxy),
         replica=given.replica or [sys.executable, "-m", "tests.apps.shop_stub", *counting],
         services={"payments": given.service.split()} if given.service else {},

@@ -58,6 +58,8 @@ def test_a_fleet_comes_up_in_an_empty_place_and_goes_without_a_trace(make_fleet:
             "socket": record.haproxy_socket,
             "statistics": f"http://127.0.0.1:{record.ports['statistics']}/",
         },
+        "disk_free": status["disk_free"],
+        "disk_low": False,
     }
     pids = fleet.pids()
     ended = chopho("down", "--state", str(fleet.state))

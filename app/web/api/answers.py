@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 import orjson
 from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import request_response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 PRIVATE: Final = {"cache-control": "private, no-store", "vary": "cookie"}
 PUBLIC: Final = {"cache-control": "no-cache"}
@@ -38,4 +38,14 @@ class HotRoute(APIRoute):
 
     def __init__(self, path: str, endpoint: Callable[[Request], Any], **described: Any) -> None:  # noqa: ANN401  # what APIRoute takes
         super().__init__(path, endpoint, **described)
-        self.app = request_response(endpoint)
+        self.app = _called(endpoint)
+
+
+def _called(endpoint: Callable[[Request], Awaitable[Response]]) -> ASGIApp:
+    """Without the second catcher of errors that Starlette puts around each view: the outer one has the same handlers."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    return app

@@ -28,6 +28,7 @@ def create_app(settings: Settings, parts: Parts) -> FastAPI:
     install(
         app,
         shop=parts.shop,
+        desk=parts.desk,
         sessions=parts.sessions,
         cart_of=parts.cart_of,
         config=web_config(settings),

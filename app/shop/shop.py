@@ -9,7 +9,6 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
-from app.shop.desk.desk import Desk
 from app.shop.fulfilment import MoveOrder
 from app.shop.guests import FollowOrder, GuestLinks
 from app.shop.orders import Orders
@@ -44,7 +43,6 @@ class Shop:
     place_order: PlaceOrder
     guest_links: GuestLinks
     follow_order: FollowOrder
-    desk: Desk
     cancel_order: CancelOrder
     move_order: MoveOrder
     settlement: Settlement | None

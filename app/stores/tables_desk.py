@@ -12,6 +12,7 @@ from sqlalchemy import (
     Identity,
     Index,
     Integer,
+    LargeBinary,
     Table,
     Text,
     Uuid,
@@ -56,4 +57,14 @@ stock_movements: Final = Table(
     CheckConstraint("quantity <> 0", name="quantity"),
     CheckConstraint("stock >= 0", name="stock"),
     Index(None, "sku", "id"),
+)
+
+pictures: Final = Table(
+    "pictures",
+    metadata,
+    Column("digest", Text, primary_key=True),  # SHA-256 of the content, in hex
+    Column("content", LargeBinary, nullable=False),  # WebP, made here
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
 )

@@ -32,6 +32,7 @@ class Form:
     """What was typed. A field that came twice is refused when it is asked for."""
 
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         """The field as typed, "" when it was not sent; raises `Invalid`."""
@@ -50,6 +51,10 @@ class Form:
         if not _NONCE.fullmatch(nonce):
             raise Invalid("nonce", "is not one of ours", code="key_invalid")
         return nonce
+
+    def file(self, name: str) -> bytes:
+        """What the file field brought, b"" when nothing was chosen."""
+        return self.files.get(name, b"")
 
     def shown(self, name: str) -> str:
         """What the field of a page that is shown again holds; never a password."""

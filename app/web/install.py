@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.clients.webhooks import SHOP_PATH, WebhookRefused
 from app.sessions import SessionEnded, SessionError, SessionMiddleware, Sessions, StoreUnavailable
+from app.shop.desk.desk import Desk
 from app.shop.errors import ShopError
 from app.shop.shop import Shop
 from app.web import docs
@@ -31,8 +32,10 @@ from app.web.gateway import PATH as GATEWAY_PATH
 from app.web.gateway import Gateway, GatewayDoor
 from app.web.language import Language
 from app.web.pages import ROUTES
-from app.web.pages.desk import owner as desk
+from app.web.pages.desk.owner import PATH as DESK_PATH
 from app.web.pages.payment import PATH as RETURN_PATH
+from app.web.pictures import PATH as PICTURES
+from app.web.pictures import kept_picture
 from app.web.rates import Rates
 from app.web.shopping import CartOf
 
@@ -57,6 +60,7 @@ def install(
     app: FastAPI,
     *,
     shop: Shop,
+    desk: Desk,
     sessions: Sessions,
     cart_of: CartOf,
     config: WebConfig,
@@ -65,6 +69,7 @@ def install(
 ) -> None:
     """Make the app the shop's web; `app` comes from `bare_app`. What is added later lies further out."""
     app.state.shop = shop
+    app.state.desk = desk
     app.state.cart_of = cart_of
     app.state.rates = rates
     app.state.webhook_secrets = config.webhook_secrets
@@ -85,6 +90,7 @@ def _add_routes(app: FastAPI) -> None:
         *ROUTES,
         *webhooks.routes,
         Route(PREFIX + "{name:path}", ASSETS.serve),
+        Route(PICTURES + "{name}", kept_picture),
         Route("/favicon.ico", ASSETS.icon),
         Route(docs.PATH, docs.docs),
     ]
@@ -105,7 +111,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, SHOP_PATH))
     app.add_middleware(HostCheck, origin=config.origin)
     app.add_middleware(Language)
-    app.add_middleware(BodyLimit, limit=config.body_limit, larger={desk.PATH: config.desk_body_limit})
+    app.add_middleware(BodyLimit, limit=config.body_limit, larger={DESK_PATH: config.desk_body_limit})
     app.add_middleware(Stamp, replica_name=config.replica_name, secure=config.origin.is_secure)
     app.add_middleware(Proxies, trusted=config.trusted_proxies)
 

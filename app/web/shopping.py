@@ -8,6 +8,7 @@ from starlette.requests import Request
 
 from app.sessions import Session, session_of
 from app.shop.cart import Cart
+from app.shop.desk.desk import Desk
 from app.shop.errors import Invalid, NotFound
 from app.shop.reviewing import Reviewing
 from app.shop.shop import Shop
@@ -23,6 +24,12 @@ def shop_of(request: Request) -> Shop:
     """The shop's use cases."""
     shop: Shop = request.app.state.shop
     return shop
+
+
+def desk_of(request: Request) -> Desk:
+    """What the owner's desk can do."""
+    desk: Desk = request.app.state.desk
+    return desk
 
 
 def reviewing_of(request: Request) -> Reviewing:

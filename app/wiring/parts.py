@@ -23,6 +23,7 @@ from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
+from app.shop.desk.desk import Desk
 from app.shop.fulfilment import MoveOrder
 from app.shop.guests import FollowOrder
 from app.shop.password import ChangePassword
@@ -66,6 +67,7 @@ class Parts:
     """Everything a replica is made of."""
 
     shop: Shop
+    desk: Desk
     cart_of: AccountCarts
     sessions: Sessions
     jwks: ASGIApp | None
@@ -152,6 +154,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, downstream, offers),
         cart_of=_carts(database, offers, settings),
+        desk=desk_of(database=database, images=blocking.images),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -285,7 +288,6 @@ def _shop(
         quote_cart=QuoteCart(
             show_cart=ShowCart(offers=offers), charges=charges, vouchers=SqlVouchers(database=database)
         ),
-        desk=desk_of(database=database),
         guest_links=links,
         follow_order=FollowOrder(orders=orders, links=links),
         place_order=PlaceOrder(

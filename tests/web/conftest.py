@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from sqlalchemy.engine import make_url
 
 from app.fleet.postgres import PostgresServer
+from app.resilience import Limiter
 from app.sessions import SessionConfig, Sessions
 from app.shop.accounts import LogIn, Register
 from app.shop.cancelling import CancelOrder
@@ -170,7 +171,6 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                     vouchers=SqlVouchers(database=database),
                 ),
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
-                desk=desk_of(database=database),
                 guest_links=links,
                 follow_order=FollowOrder(orders=orders, links=links),
                 cancel_order=CancelOrder(orders=orders, settlement=None),
@@ -195,6 +195,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             install(
                 app,
                 shop=shop,
+                desk=desk_of(database=database, images=Limiter("images")),
                 sessions=sessions,
                 cart_of=cart_of,
                 config=WebConfig(**{**options, **config}),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from app.shop.desk.audit import AuditLog
 from app.shop.desk.goods import Goods
+from app.shop.desk.pictures import AddPicture, Pictures
 from app.shop.desk.stock import Stock
 
 
@@ -16,3 +17,5 @@ class Desk:
     goods: Goods
     stock: Stock
     audit: AuditLog
+    pictures: Pictures
+    add_picture: AddPicture

@@ -87,15 +87,16 @@ UNTOUCHED: Final = Entry()
 
 Show = Callable[[Request, Entry], Awaitable[Response]]
 Submit = Callable[[Request, Form], Awaitable[Response]]
+Read = Callable[[Request], Awaitable[Form]]
 
 
-def form_view(show: Show, submit: Submit) -> View:
-    """A view that shows the form, and carries it out when it is sent."""
+def form_view(show: Show, submit: Submit, *, read: Read = read_form) -> View:
+    """A view that shows the form, and carries it out when it is sent; `read` reads what was sent."""
 
     async def view(request: Request) -> Response:
         if request.method != "POST":
             return await show(request, UNTOUCHED)
-        form = await read_form(request)
+        form = await read(request)
         try:
             return await submit(request, form)
         except SHOWN_AGAIN as refused:

@@ -10,8 +10,9 @@ from starlette.responses import Response
 from app.shop.desk.audit import AuditQuery
 from app.shop.text import clean
 from app.web.forms import whole_number
-from app.web.pages.desk.owner import PATH, desk_of, desk_page
+from app.web.pages.desk.owner import PATH, desk_page
 from app.web.pages.page import html
+from app.web.shopping import desk_of
 
 _MOST = 254
 """Characters of a filter; the longest e-mail."""

@@ -6,8 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.shop.desk.audit import AuditQuery
-from app.web.pages.desk.owner import desk_of, desk_page
+from app.web.pages.desk.owner import desk_page
 from app.web.pages.page import html
+from app.web.shopping import desk_of
 
 _LOW_MOST = 20
 _ENTRIES = 10

@@ -12,11 +12,12 @@ from app.shop.desk.goods import GoodsQuery, ProductDraft, Shelf, checked_options
 from app.shop.errors import Invalid
 from app.shop.text import clean
 from app.web.forms import Form, whole_number
-from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_of, desk_page
+from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_page
 from app.web.pages.form import Entry
 from app.web.pages.page import html
 from app.web.redirects import see_other
 from app.web.searching import TEXT_MOST
+from app.web.shopping import desk_of
 
 
 async def goods(request: Request) -> Response:

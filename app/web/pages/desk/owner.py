@@ -10,12 +10,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.shop.desk.audit import Deed
-from app.shop.desk.desk import Desk
 from app.shop.desk.errors import OwnerNeeded
 from app.web.forms import Form
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import View, needed, page
 from app.web.shopping import client_of, shop_of
+from app.web.uploads import read_upload
 from app.web.visitors import customer
 
 PATH: Final = "/quan-tri"
@@ -36,9 +36,10 @@ def desk_form(path: str, show: Show, submit: Submit) -> Route:
     return page(PATH + path, _for_owner(form_view(show, submit)), access=needed, methods=("GET", "POST"))
 
 
-def desk_of(request: Request) -> Desk:
-    """What the desk can do."""
-    return shop_of(request).desk
+def desk_upload(path: str, show: Show, submit: Submit) -> Route:
+    """Likewise, with a form that brings a file."""
+    view = form_view(show, submit, read=read_upload)
+    return page(PATH + path, _for_owner(view), access=needed, methods=("GET", "POST"))
 
 
 def deed_of(request: Request, form: Form) -> Deed:

@@ -12,11 +12,11 @@ from app.shop.errors import Invalid, NotFound
 from app.web.browsing import price
 from app.web.forms import Form
 from app.web.pages.desk.goods import draft_of
-from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_of
+from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_upload
 from app.web.pages.form import UNTOUCHED, Entry
 from app.web.pages.page import html
 from app.web.redirects import see_other
-from app.web.shopping import known_name
+from app.web.shopping import desk_of, known_name
 
 
 async def show(request: Request, entry: Entry) -> Response:
@@ -44,8 +44,19 @@ async def change(request: Request, form: Form) -> Response:
             await goods.change_variant(_sku(form), variant_of(form), deed, seen=form.text("seen"))
         case "remove-variant":
             await goods.remove_variant(_sku(form), deed, seen=form.text("seen"))
+        case "remove-picture":
+            await desk_of(request).pictures.remove(slug, form.text("source"), deed)
         case _:
             raise Invalid("do", "is not one of ours", code="invalid")
+    return see_other(f"{PATH}/san-pham/{quote(slug, safe='')}", done="1")
+
+
+async def add_picture(request: Request, form: Form) -> Response:
+    """Look at the picture, keep it, and show it with the product."""
+    slug = _slug(request)
+    await desk_of(request).add_picture(
+        slug, form.file("picture"), deed_of(request, form), alt=form.text("alt")
+    )
     return see_other(f"{PATH}/san-pham/{quote(slug, safe='')}", done="1")
 
 
@@ -70,4 +81,7 @@ def _sku(form: Form) -> str:
     return known_name("variant", form.text("sku"))
 
 
-routes = [desk_form("/san-pham/{slug}", show, change)]
+routes = [
+    desk_form("/san-pham/{slug}", show, change),
+    desk_upload("/san-pham/{slug}/hinh", show, add_picture),
+]

@@ -10,11 +10,11 @@ from starlette.responses import Response
 from app.shop.desk.stock import checked_movement
 from app.shop.errors import NotFound
 from app.web.forms import Form, whole_number
-from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_of
+from app.web.pages.desk.owner import PATH, deed_of, desk_form
 from app.web.pages.form import Entry
 from app.web.pages.page import html
 from app.web.redirects import see_other
-from app.web.shopping import known_name
+from app.web.shopping import desk_of, known_name
 
 _PAGE_SIZE = 50
 

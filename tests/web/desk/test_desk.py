@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
 from html import unescape
 from urllib.parse import quote
 
@@ -13,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from tests.web.conftest import BROWSER, Build, World
-from tests.web.desk import browser_of, form
+from tests.web.desk.browsers import browser_of, form
 from tests.web.test_hostile_input import TEXTS
 from tests.web.test_pages import Page
 
@@ -27,12 +26,6 @@ DRAFT = {
     "visibility": "visible",
     "options": "",
 }
-
-
-@pytest.fixture
-async def owner(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with browser_of(world, "owner") as browser:
-        yield browser
 
 
 async def new_product(owner: httpx.AsyncClient, **more: str) -> str:

@@ -81,7 +81,7 @@ def _small(upload: bytes) -> Image.Image:
         shown = picture if picture.format == "JPEG" else _plain(picture)
         shown.thumbnail((SIDE_MOST, SIDE_MOST))  # of a JPEG, decodes no more than this needs
         upright = ImageOps.exif_transpose(shown)
-        return _pixels(_plain(upright))
+        return _plain(upright)  # the encoder writes pixels alone unless it is given more
 
 
 def _plain(picture: Image.Image) -> Image.Image:
@@ -89,13 +89,6 @@ def _plain(picture: Image.Image) -> Image.Image:
     if picture.mode.startswith("I"):
         picture = picture.convert("I").point(lambda value: value * (1 / 256)).convert("L")
     return picture.convert("RGBA" if picture.has_transparency_data else "RGB")
-
-
-def _pixels(picture: Image.Image) -> Image.Image:
-    """A picture that carries nothing besides."""
-    bare = Image.new(picture.mode, picture.size)
-    bare.paste(picture)
-    return bare
 
 
 def _too_large() -> Invalid:

@@ -9,6 +9,7 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     DateTime,
+    Float,
     Identity,
     Index,
     Integer,
@@ -67,4 +68,27 @@ pictures: Final = Table(
     Column("width", Integer, nullable=False),
     Column("height", Integer, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+)
+
+import_jobs: Final = Table(
+    "import_jobs",
+    metadata,
+    Column("id", BigInteger, Identity(), primary_key=True),
+    Column("created_at", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("account_id", Uuid(as_uuid=False), nullable=False),
+    Column("email", Text, nullable=False),
+    Column("file_name", Text, nullable=False),
+    Column("currency", Text, nullable=False),
+    Column("rate", Text, nullable=False),
+    Column("content", LargeBinary, nullable=False),  # empty once the job is over
+    Column("status", Text, nullable=False, server_default=text("'queued'")),
+    Column("progress", Float, nullable=False, server_default=text("0")),
+    Column("token", Text),  # of the worker whose job it is
+    Column("tries", Integer, nullable=False, server_default=text("0")),
+    Column("lease_until", DateTime(timezone=True)),
+    Column("finished_at", DateTime(timezone=True)),
+    Column("summary", JSONB, nullable=False, server_default=text("'{}'")),
+    Column("refusals", JSONB, nullable=False, server_default=text("'[]'")),
+    CheckConstraint("status IN ('queued', 'running', 'done', 'refused', 'failed')", name="status"),
+    Index("import_jobs_open_idx", "id", postgresql_where=text("status IN ('queued', 'running')")),
 )

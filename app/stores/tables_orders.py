@@ -56,6 +56,8 @@ orders: Final = Table(
         name="status",
     ),
     Index(None, "account_id", "sequence"),
+    Index(None, "status", "sequence"),
+    Index(None, "placed_at"),
 )
 
 order_lines: Final = Table(

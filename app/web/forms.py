@@ -28,11 +28,19 @@ _SECRETS: Final = frozenset({"password", "current", "new"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """One file of a form."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """What was typed. A field that came twice is refused when it is asked for."""
 
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, Upload] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
         """The field as typed, "" when it was not sent; raises `Invalid`."""
@@ -54,7 +62,13 @@ class Form:
 
     def file(self, name: str) -> bytes:
         """What the file field brought, b"" when nothing was chosen."""
-        return self.files.get(name, b"")
+        upload = self.files.get(name)
+        return upload.content if upload else b""
+
+    def file_name(self, name: str) -> str:
+        """How the browser calls that file, without the folder that some put before it."""
+        upload = self.files.get(name)
+        return re.split(r"[/\\]", upload.name)[-1] if upload else ""
 
     def shown(self, name: str) -> str:
         """What the field of a page that is shown again holds; never a password."""

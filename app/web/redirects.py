@@ -13,7 +13,13 @@ from app.sessions import SessionEnded
 from app.shop.desk.errors import AlreadyDone
 from app.shop.errors import CartOrdered, KeyInProgress, LoginNeeded
 
-_DESK: Final = {"product": "/quan-tri/san-pham/", "stock": "/quan-tri/kho/"}
+_DESK: Final = {
+    "product": "/quan-tri/san-pham/",
+    "stock": "/quan-tri/kho/",
+    "import": "/quan-tri/nhap/",
+    "order": "/quan-tri/don-hang/",
+    "account": "/quan-tri/tai-khoan/",
+}
 """Where the desk shows a subject of its audit log, by its kind."""
 
 _NEXT_MOST: Final = 1000

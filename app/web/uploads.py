@@ -9,7 +9,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
 from app.web.errors import Malformed, UnsupportedForm
-from app.web.forms import FIELDS_MOST, Form
+from app.web.forms import FIELDS_MOST, Form, Upload
 
 _MULTIPART: Final = "multipart/form-data"
 
@@ -30,10 +30,10 @@ async def read_upload(request: Request) -> Form:
     except (MultiPartException, KeyError, ValueError) as unreadable:
         raise Malformed("the form cannot be read") from unreadable
     values: dict[str, tuple[str, ...]] = {}
-    files: dict[str, bytes] = {}
+    files: dict[str, Upload] = {}
     for name, value in found.multi_items():
         if isinstance(value, UploadFile):
-            files[name] = value.file.read()
+            files[name] = Upload(name=value.filename or "", content=value.file.read())
         else:
             values[name] = (*values.get(name, ()), value)
     await found.close()

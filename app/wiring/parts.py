@@ -38,6 +38,8 @@ from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
+from app.stores.desk.importer import Importer
+from app.stores.desk.jobs import SqlJobs
 from app.stores.guest_links import SignedGuestLinks
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
@@ -80,6 +82,7 @@ class Parts:
     board: ControlBoard
     obedience: Obedience
     blocking: Blocking
+    importer: Importer
     downstream: Downstream
     recovery: Recovery | None
     postman: Postman | None
@@ -111,6 +114,7 @@ class Parts:
     def _jobs(self) -> Iterator[Coroutine[Any, Any, None]]:
         yield self.obedience.run()
         yield self.replay.run()
+        yield self.importer.run()
         if self.recovery is not None:
             yield self.recovery.run()
         if self.rates is not None:
@@ -154,7 +158,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     return Parts(
         shop=_shop(settings, database, logins, attempts, passwords, sessions, downstream, offers),
         cart_of=_carts(database, offers, settings),
-        desk=desk_of(database=database, images=blocking.images),
+        desk=desk_of(database=database, background=background, sessions=sessions, images=blocking.images),
         sessions=sessions,
         jwks=jwks_of(unmeasured) if any(isinstance(store, JwtStore) for store in unmeasured.stores) else None,
         replay=Replay(sessions=sessions, revocations=SqlRevocations(database=background)),
@@ -166,6 +170,9 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         board=board,
         obedience=Obedience(board, observability.resilience.breakers(), lifecycle, replica=replica),
         blocking=blocking,
+        importer=Importer(
+            jobs=SqlJobs(database=background), url=settings.database_url, limiter=blocking.reports
+        ),
         downstream=downstream,
         recovery=_recovery(settings, background, downstream.payments),
         postman=postman_of(settings, background, observability, writer),

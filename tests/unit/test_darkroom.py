@@ -121,13 +121,19 @@ def png_claiming(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(bytes(4096), 9)) + chunk(b"IEND", b"")
 
 
-@pytest.mark.parametrize(
-    "size", [(10_000, 10_000), (40_001, 1_000), (2**31 - 1, 2**31 - 1), (65_535, 65_535)]
-)
+@pytest.mark.parametrize("size", [(40_001, 1_000), (10_000, 10_000), (65_535, 65_535)])
 def test_a_bomb_is_refused_by_its_head(size: tuple[int, int]) -> None:
     with pytest.raises(Invalid) as refused:
         developed(png_claiming(*size))
-    assert refused.value.code in {"picture_large", "picture_unreadable"}
+    assert refused.value.code == "picture_large"
+
+
+@pytest.mark.parametrize("kind", ["BMP", "TIFF", "ICO", "PPM", "TGA", "PCX", "EPS", "PDF"])
+def test_real_pictures_of_other_kinds_are_refused(kind: str) -> None:
+    """Their decoders are never asked, whatever they could do."""
+    with pytest.raises(Invalid) as refused:
+        developed(encoded(halves(size=(16, 16)), kind))
+    assert refused.value.code == "picture_unreadable"
 
 
 def test_a_hundred_million_real_pixels_are_refused_before_they_are_decoded(

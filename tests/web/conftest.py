@@ -195,7 +195,9 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             install(
                 app,
                 shop=shop,
-                desk=desk_of(database=database, images=Limiter("images")),
+                desk=desk_of(
+                    database=database, background=database, sessions=sessions, images=Limiter("images")
+                ),
                 sessions=sessions,
                 cart_of=cart_of,
                 config=WebConfig(**{**options, **config}),

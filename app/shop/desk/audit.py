@@ -48,5 +48,8 @@ class AuditQuery:
 class AuditLog(Protocol):
     """The entries. Raises `Unavailable`."""
 
+    async def note(self, deed: Deed, *, action: str, subject: str, after: Mapping[str, object]) -> None:
+        """Write that something is about to be done that may be done again to no harm, once per form."""
+
     async def page(self, query: AuditQuery) -> Page[AuditEntry]:
         """What matches, newest first; raises `Invalid` for a page that no list has."""

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 
 from app.shop.desk.audit import AuditLog
 from app.shop.desk.goods import Goods
+from app.shop.desk.jobs import Jobs
+from app.shop.desk.orders import OrderBook
+from app.shop.desk.people import AccountBook, AllSessions
 from app.shop.desk.pictures import AddPicture, Pictures
 from app.shop.desk.stock import Stock
+from app.shop.importing import Imports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,5 +21,10 @@ class Desk:
     goods: Goods
     stock: Stock
     audit: AuditLog
+    orders: OrderBook
+    accounts: AccountBook
+    sessions: AllSessions
+    jobs: Jobs
+    catalogue: Imports
     pictures: Pictures
     add_picture: AddPicture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, func, insert, select
@@ -40,6 +41,16 @@ class SqlAuditLog:
             page=query.page,
             page_size=query.page_size,
         )
+
+    async def note(self, deed: Deed, *, action: str, subject: str, after: Mapping[str, object]) -> None:
+        """A transaction of its own: what it tells of happens elsewhere, or in another one."""
+
+        async def work(connection: AsyncConnection) -> None:
+            with suppress(AlreadyDone):
+                await once(connection, deed)
+                await record(connection, deed, action=action, subject=subject, after=after)
+
+        await self.database.transaction(work)
 
 
 async def once(connection: AsyncConnection, deed: Deed) -> None:

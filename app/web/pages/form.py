@@ -33,6 +33,8 @@ SHOWN_AGAIN: Final = (
     shop.PaymentRefused,
     desk.ChangedMeanwhile,
     desk.SkuTaken,
+    shop.WrongStatus,
+    shop.LastOwner,
     shop.PaymentsUnavailable,
 )
 """What the shopper can mend in the form; everything else is answered like any other error."""

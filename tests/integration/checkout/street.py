@@ -34,6 +34,9 @@ class Replica:
     process: subprocess.Popen[bytes]
     log: Path
 
+    def wait_until_ready(self) -> None:
+        wait_until(lambda: is_ready(self), within_s=120, what=f"a replica ({self.log})")
+
     def kill(self) -> None:
         """As the kernel does when memory runs out."""
         self.process.kill()
@@ -52,8 +55,8 @@ class Street:
     replicas: list[Replica] = field(default_factory=list)
 
     @contextmanager
-    def replica(self, port: int | None = None, **settings: str) -> Iterator[Replica]:
-        """One more replica for the block."""
+    def replica(self, port: int | None = None, *, wait: bool = True, **settings: str) -> Iterator[Replica]:
+        """One more replica for the block; without waiting it may still be starting."""
         port = port or free_port()
         given = {
             "DATABASE_URL": self.database_url,
@@ -81,7 +84,8 @@ class Street:
         ):
             replica = Replica(port, process, log)
             try:
-                wait_until(lambda: is_ready(replica), within_s=60, what=f"a replica ({log})")
+                if wait:
+                    replica.wait_until_ready()
                 yield replica
             finally:
                 if process.poll() is None:

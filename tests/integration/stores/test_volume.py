@@ -15,9 +15,11 @@ from sqlalchemy import text
 from app.fleet.postgres import PostgresServer
 from app.shop.accounts import Account
 from app.shop.catalog import ProductQuery
+from app.shop.desk.orders import BookQuery
 from app.shop.orders import Order, OrderQuery
 from app.stores.catalog import SqlCatalog
 from app.stores.database import AnyRow, Database, DatabaseConfig
+from app.stores.desk.orders import SqlOrderBook
 from app.stores.imports import patient
 from app.stores.orders import SqlOrders
 from app.stores.sample.volume import NotMadeUp, Volume, make_up
@@ -160,6 +162,22 @@ async def test_lists_and_checkout_read_no_large_table_whole(
         await SqlCatalog(database=large).product(product.items[0].slug)
     assert page.total > 60
     assert not read_whole(large_url, asked) & {"accounts", "orders", "order_lines", "products", "variants"}
+
+
+async def test_the_owners_lists_of_orders_follow_an_index(large: Database, large_url: str) -> None:
+    book = SqlOrderBook(database=large)
+    since = date(2026, 4, 29)
+    with overheard(large) as asked:
+        first = await book.page(BookQuery())
+        await book.page(BookQuery(before=first.next_before))
+        await book.page(BookQuery(status="refunded"))
+        await book.page(BookQuery(since=since, until=since))
+        await book.page(BookQuery(number=77))
+        await book.today()
+        await book.find(first.orders[0].id)
+    assert len(first.orders) == 50
+    assert len(asked) <= 13
+    assert not read_whole(large_url, asked) & {"orders", "order_lines"}
 
 
 async def test_an_order_costs_as_many_queries_whatever_is_in_it_and_in_the_shop(

@@ -12,7 +12,8 @@ import pytest
 from psycopg import sql
 
 from app.fleet.postgres import PostgresServer
-from app.stores.database import Database, DatabaseConfig
+from app.stores.database import Database
+from app.stores.imports import patient
 from app.stores.migrations import migrate
 from app.stores.sample.catalog import load_sample
 from tests.web.conftest import World
@@ -32,7 +33,7 @@ def web_database_url(postgres_server: PostgresServer) -> Iterator[str]:
 
 
 async def _fill(url: str) -> None:
-    database = Database(DatabaseConfig(url=url))
+    database = Database(patient(url))
     await load_sample(database)
     await database.close()
 

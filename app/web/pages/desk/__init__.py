@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from app.web.pages.desk import audit, board, goods, product, stock
+from app.web.pages.desk import audit, board, goods, imports, orders, people, product, stock
 
-ROUTES = [*board.routes, *goods.routes, *product.routes, *stock.routes, *audit.routes]
+ROUTES = [
+    *board.routes,
+    *goods.routes,
+    *product.routes,
+    *stock.routes,
+    *orders.routes,
+    *people.routes,
+    *imports.routes,
+    *audit.routes,
+]

@@ -15,11 +15,12 @@ _ENTRIES = 10
 
 
 async def board(request: Request) -> Response:
-    """What is nearly sold out, and what was changed last."""
+    """How the day goes, what is nearly sold out, and what was changed last."""
     desk = desk_of(request)
+    today = await desk.orders.today()
     low = await desk.stock.low(most=_LOW_MOST)
     entries = await desk.audit.page(AuditQuery(page_size=_ENTRIES))
-    return await html(request, "desk/board.html", low=low, entries=entries.items)
+    return await html(request, "desk/board.html", today=today, low=low, entries=entries.items)
 
 
 routes = [desk_page("", board)]

@@ -177,7 +177,7 @@ class PlaceOrder:
 
 async def take_out(cart: Cart, order: Order) -> None:
     """Take an order that stands out of the cart; it is told as such, also when the cart is away."""
-    if not order.is_standing:
+    if order.cart_id is None or not order.is_standing:
         return
     with suppress(Unavailable):
         await cart.settle(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from app.shop.errors import ShopError, Unavailable
+from app.shop.errors import Unavailable
 from app.shop.orders import Ledger, OpenPayment
 from app.shop.payments import OutcomeUnknown
 from app.shop.settlement import Settlement
@@ -47,5 +47,5 @@ class Recovery:
             await self.settlement.advance(payment)
         except (Unavailable, OutcomeUnknown) as away:
             _log.info("order %s waits: %s", payment.order_id, away)
-        except ShopError:
+        except Exception:  # noqa: BLE001 -- the top of a job: the other orders are tidied up all the same
             _log.exception("the payment of order %s needs a person", payment.order_id)

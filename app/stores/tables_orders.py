@@ -35,7 +35,7 @@ orders: Final = Table(
     Column("guest", Text),  # then, an opaque name of whoever may see it
     Column("contact_email", Text),
     Column("contact_phone", Text),
-    # One cart becomes one order; an order that failed gives its cart back.
+    # One cart becomes one order; an order that came to nothing gives its cart back.
     Column("cart_id", Text, unique=True),
     Column("status", Text, nullable=False),
     Column("payment", Text, nullable=False),

@@ -69,7 +69,7 @@ class Totals:
 class Order:
     """An order as kept; `number` is for people, `id` for machines.
 
-    `cart_id` is the cart it was, None once it failed and the cart may be ordered again. `redirect_url` is
+    `cart_id` is the cart it was, None once it came to nothing and the cart may be ordered again. `redirect_url` is
     where the shopper's bank waits for them while the status is ``awaiting_payment``; `declined_as` is why
     it would not pay; `money` is what the shop's book knows of the payment, None without a card.
     """

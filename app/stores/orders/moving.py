@@ -66,8 +66,8 @@ async def _locked(connection: AsyncConnection, order_id: str) -> OrderStatus:
 
 async def _take(connection: AsyncConnection, order_id: str, before: OrderStatus, step: Move) -> None:
     values: dict[str, object] = {"status": step.to}
-    if step.to == "failed":
-        values["cart_id"] = None  # the cart may be ordered again
+    if step.to in {"cancelled", "failed"} and before in RESERVES_STOCK:
+        values["cart_id"] = None  # it never left the cart, which may be ordered again
     await connection.execute(update(orders).where(orders.c.id == order_id).values(values))
     await _move_stock(connection, order_id, before, step)
     if step.to in {"cancelled", "failed"}:

@@ -181,6 +181,18 @@ async def until_released(till: Till, order: Order) -> Order:
     pytest.fail("the money never came back")
 
 
+async def test_who_cancels_at_the_bank_keeps_the_cart_and_may_pay_otherwise_at_once(
+    till: Till, acquirer: Acquirer
+) -> None:
+    order = await till.buy("tok_redirect")
+    cancelled = await till.cancel(order.id)
+    assert (cancelled.status, cancelled.money) == ("cancelled", "released")
+    assert acquirer.find(order.id)["items"][0]["status"] == "voided"
+    assert (await till.stock("A"), till.cart.quantities) == (10, {"A": 2})
+    assert (await till.buy("cod", "another")).status == "confirmed"
+    assert (await till.stock("A"), till.cart.quantities) == (8, {})
+
+
 async def test_the_money_is_taken_when_it_is_shipped_and_refunded_when_it_comes_back(
     till: Till, acquirer: Acquirer
 ) -> None:
@@ -293,3 +305,13 @@ async def test_two_tabs_at_the_till_of_an_acquirer_that_fails_leave_nothing(
     await till.recover()
     assert await till.told() == {"orders": [], "held": [], "stock": 10, "reserved": 0}
     assert till.cart.quantities == {"A": 2}
+
+
+async def test_one_order_that_cannot_be_tidied_up_does_not_keep_the_others_from_it(till: Till) -> None:
+    waiting = [await replace(till, cart=HeapCart({sku: 1})).buy("tok_redirect", sku) for sku in ("A", "B")]
+    async with till.database.engine.begin() as connection:  # the units of the first find no room any more
+        await connection.execute(text("UPDATE variants SET stock = 2147483647 WHERE sku = 'A'"))
+    await till.recover(late=True)
+    found = [await till.orders.by_id(till.account_id, order.id) for order in waiting]
+    assert [order.status for order in found if order is not None] == ["awaiting_payment", "failed"]
+    assert await till.stock("B") == 10

@@ -14,14 +14,15 @@ SHIPPED = Path(charges.__file__).with_name("charges.toml").read_text(encoding="u
 
 
 def settings(file: Path | None) -> Settings:
-    return Settings(
-        database_url="postgresql+psycopg://x",
-        session_url="memory://",
-        redis_url="redis://x",
-        secret_keys=("a key of the tests that is long enough to sign with",),
-        public_url="http://chopho.example",
-        charges_file=file,
-    )
+    given = {
+        "database_url": "postgresql+psycopg://x",
+        "session_url": "memory://",
+        "redis_url": "redis://x",
+        "secret_keys": "a key of the tests that is long enough to sign with",
+        "public_url": "http://chopho.example",
+        "charges_file": file,
+    }
+    return Settings.model_validate(given)
 
 
 def test_without_a_file_the_charges_that_ship_are_in_force() -> None:

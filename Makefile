@@ -19,6 +19,7 @@ $(READY): requirements/dev.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q app migrations
 	@touch $(READY)
 
 up: setup ## Bring up the whole fleet and stay with it (Ctrl-C drains); ARGS='--replicas 3'

@@ -14,6 +14,7 @@ from app.cli.root import DEFAULT_STATE, State, state_directory
 from app.fleet.errors import AlreadyRunning, FleetError, NotRunning
 from app.fleet.events import Event
 from app.fleet.haproxy import SOCKET
+from app.fleet.hotline import SOCKET as HOTLINE
 from app.fleet.orphans import end_orphans
 from app.fleet.processes import Process, find
 from app.fleet.record import FleetRecord
@@ -56,6 +57,7 @@ async def _end(state: StateDirectory, record: FleetRecord) -> None:
 
 async def _end_what_was_left(state: StateDirectory, record: FleetRecord) -> None:
     await end_orphans(record, _say)
+    state.remove_socket(HOTLINE)
     state.remove_socket(SOCKET)
     record.phase, record.supervisor, record.processes = "stopped", None, {}
     record.save(state.record)

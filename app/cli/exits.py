@@ -29,6 +29,7 @@ _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
     errors.Busy: (11, "another operator's order is being carried out"),
     errors.NoSuchReplica: (12, "no such replica"),
     errors.SupervisorGone: (13, "no supervisor is there to do it"),
+    errors.WouldBeOutage: (14, "nobody would be left to serve"),
 }
 
 SICK: Final[Mapping[str, int]] = {"NOTE": 0, "WARNING": 20, "ERROR": 21}

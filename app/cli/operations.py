@@ -48,6 +48,7 @@ def drain(
     name: Name,
     state: State = DEFAULT_STATE,
     reason: Annotated[str, typer.Option(help="Why; `chopho status` shows it.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Also the last one in rotation: an outage.")] = False,
     socket: Socket = None,
     redis: Redis = None,
     json: Json = False,
@@ -57,8 +58,10 @@ def drain(
 
     reason = reason or "no reason given"
     if socket is not None:
-        return _foreign(socket, redis, lambda fleet: fleet.drain(name, by=_who(), reason=reason), json=json)
-    return _ordered(state, Drain(name=name, reason=reason), json=json)
+        return _foreign(
+            socket, redis, lambda fleet: fleet.drain(name, by=_who(), reason=reason, force=force), json=json
+        )
+    return _ordered(state, Drain(name=name, reason=reason, force=force), json=json)
 
 
 def ready(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Sequence
 from typing import Final
 
 import psycopg
@@ -65,6 +67,20 @@ async def is_ready(port: int) -> bool:
 async def is_alive(port: int) -> bool:
     """Its liveness says 200; a replica listens only once it is ready, and also while it is held out."""
     return await _says_200(port, "/health/liveness")
+
+
+async def missing(port: int) -> Sequence[str]:
+    """What a replica cannot do without and does not reach, with the reason; none where it does not say."""
+    try:
+        head, _, body = (await _ask(port, "/health")).partition(b"\r\n\r\n")
+        components = json.loads(body)["components"] if b" 200 " in head.split(b"\r\n")[0] else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return [
+        f"{name}: {seen['why']}"
+        for name, seen in components.items()
+        if seen["essential"] and seen["state"] == "down"
+    ]
 
 
 async def hangs(port: int) -> bool:

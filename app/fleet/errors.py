@@ -10,6 +10,7 @@ FleetError
 ├── BalancerSilent    HAProxy does not answer on its runtime socket, or refuses a command
 ├── NoSuchReplica     the fleet has no replica of that name
 ├── Busy              the supervisor is carrying out another operator's order
+├── WouldBeOutage     nobody would be left to serve
 ├── SupervisorGone    nobody carries out orders in the state directory
 └── BackupRefused     a backup that must not be written or restored, and why
 """
@@ -55,6 +56,10 @@ class NoSuchReplica(FleetError):
 
 class Busy(FleetError):
     """One order at a time: another operator's is being carried out."""
+
+
+class WouldBeOutage(FleetError):
+    """Nobody would be left to serve, and the operator did not say that this is meant."""
 
 
 class SupervisorGone(FleetError):

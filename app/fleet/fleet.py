@@ -197,6 +197,9 @@ class Fleet:
         self._keepers.append(asyncio.create_task(housekeeping.run()))
         serving = [name for name in self._options.names if name not in self._book.record.drained]
         await self._rotation.all_up(serving, self._report, within=INTO_ROTATION)
+        missing = [what for name in serving for what in await answers.missing(self._ports[name])]
+        if missing:
+            raise CannotStart(f"the replicas run but cannot do without this: {missing[0]}")
 
     async def _start_database(self) -> None:
         if self._database is None:

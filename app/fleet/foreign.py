@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from app.fleet.errors import CannotStart, FleetError, NoSuchReplica
+from app.fleet.errors import CannotStart, FleetError, NoSuchReplica, WouldBeOutage
 from app.fleet.events import Drained, Progress, Report
+from app.fleet.operations import LAST_ONE
 from app.fleet.record import is_replica, number_of
 from app.fleet.rotation import Rotation
 from app.fleet.wishes import Wishes
@@ -33,9 +34,11 @@ class ForeignFleet:
             (name for name in await self.rotation.runtime.servers() if is_replica(name)), key=number_of
         )
 
-    async def drain(self, name: str, *, by: str, reason: str) -> None:
-        """Nothing new for it, and what it has finishes."""
+    async def drain(self, name: str, *, by: str, reason: str, force: bool = False) -> None:
+        """Nothing new for it, and what it has finishes; raises `WouldBeOutage` for the last one."""
         await self._known(name)
+        if not (force or await self.rotation.has_others(name)):
+            raise WouldBeOutage(LAST_ONE.format(name=name))
         if self.wishes is not None:
             await self.wishes.drain(name, by=by, reason=reason)
         self.report(Drained(name, idle=await self.rotation.drain(name, within=self.grace)))

@@ -9,7 +9,7 @@ from functools import singledispatchmethod
 from typing import Final
 
 from app.fleet.book import Book
-from app.fleet.errors import FleetError, NoSuchReplica
+from app.fleet.errors import FleetError, NoSuchReplica, WouldBeOutage
 from app.fleet.events import Drained, Progress, Report
 from app.fleet.keys import Keys
 from app.fleet.orders import Drain, Ready, Reload, Request, Restart, RetireKey, RotateKeys, Scale
@@ -21,6 +21,9 @@ from app.fleet.state import StateDirectory
 from app.fleet.together import together
 from app.fleet.wishes import Wishes
 
+LAST_ONE: Final = (
+    "{name} is the last one in rotation: draining it is an outage; add another replica first, or say --force"
+)
 # Checks pass within 2 s; a busy machine may take longer.
 INTO_ROTATION: Final = timedelta(seconds=60)
 
@@ -64,6 +67,8 @@ class Operations:
     @_do.register
     async def _drain(self, order: Drain, by: str) -> None:
         self._known(order.name)
+        if not (order.force or await self._means.rotation.has_others(order.name)):
+            raise WouldBeOutage(LAST_ONE.format(name=order.name))
         reason = order.reason or "no reason given"
         self._means.book.note_drained(order.name, DrainRecord(by=by, reason=reason, at=datetime.now(UTC)))
         await self._means.wishes.drain(order.name, by=by, reason=reason)
@@ -104,9 +109,9 @@ class Operations:
 
     @_do.register
     async def _reload(self, order: Reload, _: str) -> None:
+        served = await self._means.rotation.serving()
         await self._means.reload()
-        drained = self._means.book.record.drained
-        await self._all_up([name for name in self._means.replicas.names if name not in drained])
+        await self._all_up([name for name in self._means.replicas.names if name in served])
         self._tell("a new worker serves", of=str(order))
 
     @_do.register

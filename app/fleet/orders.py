@@ -15,6 +15,8 @@ class Drain(BaseModel):
     order: Literal["drain"] = "drain"
     name: str
     reason: str = ""
+    force: bool = False
+    """Also when nobody else is in rotation."""
 
     def __str__(self) -> str:
         return f"drain {self.name}"

@@ -13,11 +13,12 @@ from app.fleet.errors import BalancerSilent, CannotStart, FleetError
 from app.fleet.haproxy import HaproxyServer
 from app.fleet.processes import find
 from app.fleet.record import ProcessRecord
-from app.fleet.runtime import RuntimeApi
+from app.fleet.runtime import BY_ORDER, FORCED_MAINTENANCE, RuntimeApi
 from app.fleet.state import write_privately
 
 _PATIENCE_S: Final = 30.0
 _LOOK_EVERY_S: Final = 0.05
+_STOPPED: Final = "0"
 
 
 async def reload(haproxy: HaproxyServer, runtime: RuntimeApi, master: ProcessRecord | None) -> None:
@@ -28,13 +29,35 @@ async def reload(haproxy: HaproxyServer, runtime: RuntimeApi, master: ProcessRec
     await asyncio.to_thread(check, haproxy)
     before = await runtime.worker()
     # Without it every slot is in maintenance again: a total outage until the supervisor has refilled them.
-    write_privately(haproxy.server_state, await runtime.servers_state())
+    write_privately(haproxy.server_state, cautious(await runtime.servers_state()))
     try:
         process.signal(signal.SIGUSR2)
         await _another_worker(runtime, before)
     finally:
         # Of use for this reload alone: whoever starts later must not believe it.
         haproxy.forget_servers()
+
+
+def cautious(state: str) -> str:
+    """The slots as a new worker should take them over: whoever is down waits in maintenance to be joined again.
+
+    A slot that haproxy.cfg calls `disabled` leaves maintenance when the state is loaded, and whatever leaves
+    maintenance counts as healthy until a check says otherwise.
+    """
+    lines = state.splitlines()
+    names = next((line[2:].split() for line in lines if line.startswith("# ")), [])
+    if not {"srv_op_state", "srv_admin_state"} <= set(names):
+        return state
+    op, admin = names.index("srv_op_state"), names.index("srv_admin_state")
+    return "\n".join(_waiting(line, op, admin) for line in lines) + "\n"
+
+
+def _waiting(line: str, op: int, admin: int) -> str:
+    words = line.split()
+    if line.startswith("#") or len(words) <= admin or words[op] != _STOPPED or int(words[admin]) & BY_ORDER:
+        return line
+    words[admin] = str(int(words[admin]) | FORCED_MAINTENANCE)
+    return " ".join(words)
 
 
 def check(haproxy: HaproxyServer) -> None:

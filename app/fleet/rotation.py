@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -47,6 +48,14 @@ class Rotation:
         """Out at once, so that nobody has to find out that it is dead."""
         with contextlib.suppress(BalancerSilent):
             await self.runtime.leave(name)
+
+    async def has_others(self, name: str) -> bool:
+        """Whether somebody else would take the requests of that one. Raises `BalancerSilent`."""
+        return bool(await self.serving() - {name})
+
+    async def serving(self) -> AbstractSet[str]:
+        """Who gets requests now. Raises `BalancerSilent`."""
+        return {name for name, slot in (await self.runtime.servers()).items() if slot.state == "UP"}
 
     async def drain(self, name: str, *, within: timedelta) -> bool:
         """Nothing new for it; return once what it has is finished, or that time is over: whether it is idle."""

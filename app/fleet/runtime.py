@@ -17,7 +17,8 @@ SLOTS: Final = 16
 # Where haproxy.cfg lets an empty slot point: nobody listens on it.
 _EMPTY: Final = 1
 # Bits of srv_admin_state: forced maintenance, forced drain. Another one only remembers that the slot was `disabled`.
-_BY_ORDER: Final = 0x01 | 0x08
+FORCED_MAINTENANCE: Final = 0x01
+BY_ORDER: Final = FORCED_MAINTENANCE | 0x08
 _TIMEOUT_S: Final = 3.0
 _REFUSALS: Final = ("No such", "Unknown", "Permission denied", "Invalid", "Require", "must be", "not enabled")
 
@@ -100,7 +101,7 @@ class RuntimeApi:
         state = (await self.ask(f"show servers state {BACKEND}")).splitlines()
         names = next((line[2:].split() for line in state if line.startswith("# ")), [])
         rows = [dict(zip(names, line.split(), strict=False)) for line in state if not line.startswith("# ")]
-        return {row["srv_name"] for row in rows if int(row.get("srv_admin_state", 0)) & _BY_ORDER}
+        return {row["srv_name"] for row in rows if int(row.get("srv_admin_state", 0)) & BY_ORDER}
 
     async def servers_state(self) -> str:
         """Every slot as a new worker can take it over."""

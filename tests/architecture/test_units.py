@@ -35,7 +35,7 @@ def test_systemd_understands_every_unit(tmp_path: Path) -> None:
         # What is installed on the operator's machine is not on this one.
         text = re.sub(r"/opt/chopho/.venv/bin/python|/usr/sbin/haproxy", "/bin/true", unit.read_text())
         text = re.sub(r"^WorkingDirectory=.*$|^EnvironmentFile=.*$", "", text, flags=re.MULTILINE)
-        (tmp_path / unit.name.replace("@", "@1")).write_text(text)
+        (tmp_path / unit.name.replace("@", "@x")).write_text(text)
         (tmp_path / unit.name).write_text(text)
     units = [str(file) for file in sorted(tmp_path.iterdir()) if "@." not in file.name]
     verified = subprocess.run(
@@ -51,7 +51,9 @@ def test_systemd_understands_every_unit(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("unit", REPLICAS, ids=lambda unit: unit.name)
 def test_a_unit_starts_a_command_that_there_is(unit: Path) -> None:
-    words = shlex.split(service(unit)["ExecStart"].replace("%i", "1"))
+    instance = "1" if unit.name == "chopho@.service" else "payments"
+    started = service(unit)["ExecStart"].replace("%i", instance).replace("${PORT}", "8101")
+    words = shlex.split(started)
     arguments = words[words.index("app") + 1 :]
     command = get_command(cli)
     serve = command.commands[arguments[0]]  # type: ignore[attr-defined]  # the group of all commands

@@ -128,11 +128,11 @@ def door(folder: Path, **environment: str) -> Iterator[Door]:
                 [*argv, str(Programs().find_haproxy()), "-db", "-f", str(ROOT / "haproxy.cfg")], opened.log
             )
         )
-        wait_until(opened.socket.exists, what="HAProxy")
+        wait_until(opened.socket.exists, within_s=60, what="HAProxy")
         runtime = RuntimeApi(opened.socket)
         for name, at in zip(("app1", "app2"), ports, strict=True):
             asyncio.run(runtime.join(name, at))
-        wait_until(lambda: _up(runtime) == {"app1", "app2"}, what="both servers")
+        wait_until(lambda: _up(runtime) == {"app1", "app2"}, within_s=60, what="both servers")
         if "LB_CHECKOUT" in environment:
             at = stack.enter_context(served(opened.pay))
             server = "set server checkout_servers/pay1"
@@ -204,7 +204,11 @@ def test_checkout_goes_to_its_own_replica_and_to_any_when_that_is_gone(plain: Do
 @pytest.mark.parametrize("name", ["chopho_session", "__Host-chopho_session"])
 def test_the_log_tells_visitors_apart_and_nobody_can_be_them(plain: Door, name: str) -> None:
     answer = httpx.get(f"{plain.url}/", headers={"Cookie": f'{name}=r1.Abc"defGHI; other=secret'})
-    wait_until(lambda: answer.headers["x-request-id"] in plain.log.read_text(), what="the line of the log")
+    wait_until(
+        lambda: answer.headers["x-request-id"] in plain.log.read_text(),
+        within_s=60,
+        what="the line of the log",
+    )
     line = next(line for line in plain.log.read_text().splitlines() if answer.headers["x-request-id"] in line)
     assert line.endswith('GET "/" "r1.Abc"')
     assert "app_servers/app" in line

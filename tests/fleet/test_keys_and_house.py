@@ -119,14 +119,14 @@ def test_the_table_keeps_up(fleet: StubFleet, tmp_path: Path) -> None:
             return "requests/s" in shown and "app2" in shown and "UP" in shown
 
         try:
-            wait_until(seen_by_now, what="the table")
+            wait_until(seen_by_now, within_s=60, what="the table")
         finally:
             watching.terminate()
 
 
 @pytest.mark.fleet
 def test_the_fleet_publishes_how_much_room_there_is(fleet: StubFleet) -> None:
-    wait_until((fleet.state / "metrics.prom").exists, what="the metrics")
+    wait_until((fleet.state / "metrics.prom").exists, within_s=60, what="the metrics")
     assert "chopho_disk_free_bytes " in (fleet.state / "metrics.prom").read_text()
     status = as_json(chopho("status", "--json", "--state", str(fleet.state)).stdout)
     assert status["disk_free"] > 0

@@ -16,12 +16,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.fleet.errors import FleetError
+from app.fleet.errors import FleetError, WouldBeOutage
 from app.fleet.hotline import SOCKET, ask
 from app.fleet.orders import Drain, Order, Ready, Reload, Request, Restart, Scale
 from app.fleet.state import StateDirectory
 from app.planning.schedule import VIETNAM
-from tests.conftest import wait_until
+from tests.conftest import free_port, wait_until
 from tests.fleet.conftest import ROOT, MakeFleet, StubFleet, as_json, chopho, is_running
 from tests.fleet.load import Load
 
@@ -46,7 +46,8 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubFleet]:
     """A fleet that repeats nothing: what an operation costs is seen."""
     fleet = StubFleet(tmp_path_factory.mktemp("operations") / "state")
     try:
-        fleet.open(LB_RETRIES="0")
+        # Nor does it take a hung replica away from a test that hangs one.
+        fleet.open(LB_RETRIES="0", CHOPHO_LIVENESS_LIMIT="10m")
         yield fleet
     finally:
         fleet.end()
@@ -71,7 +72,11 @@ def test_a_drained_replica_finishes_what_it_has_and_stays_out_over_its_restart(
 
         killed = whole_fleet.pid("app1")
         os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: "app1 is up after" in whole_fleet.said.rpartition("was killed")[2], what="app1")
+        wait_until(
+            lambda: "app1 is up after" in whole_fleet.said.rpartition("was killed")[2],
+            within_s=60,
+            what="app1",
+        )
         load.wait_for_more(50)
         assert whole_fleet.servers()["app1"].requests_total == before
         status = ordered(whole_fleet, "status").stdout
@@ -79,7 +84,11 @@ def test_a_drained_replica_finishes_what_it_has_and_stays_out_over_its_restart(
         assert "thay đĩa" in status
 
         done(whole_fleet, Ready(name="app1"))
-        wait_until(lambda: whole_fleet.servers()["app1"].requests_total > before, what="requests for app1")
+        wait_until(
+            lambda: whole_fleet.servers()["app1"].requests_total > before,
+            within_s=60,
+            what="requests for app1",
+        )
         load.wait_for_more(20)
     slow.join()
     assert (answered, load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([200], [], 0, {200})
@@ -126,6 +135,8 @@ def test_a_reload_keeps_a_drained_replica_out(whole_fleet: StubFleet) -> None:
     done(whole_fleet, Drain(name="app2"))
     done(whole_fleet, Reload())
     assert whole_fleet.states() == {"app1": "UP", "app2": "DRAIN"}
+    with pytest.raises(WouldBeOutage, match="app1 is the last one"):
+        done(whole_fleet, Drain(name="app1"))
     assert {httpx.get(whole_fleet.url).headers["x-served-by"] for _ in range(6)} == {"app1"}
     done(whole_fleet, Ready(name="app2"))
 
@@ -136,7 +147,7 @@ def test_a_restart_goes_on_when_its_command_is_killed_and_a_second_operator_is_t
     before = {name: whole_fleet.pid(name) for name in ("app1", "app2")}
     words = [sys.executable, "-m", "app", "restart", "--rolling", "--state", str(whole_fleet.state)]
     with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL) as command:
-        wait_until(lambda: _operation(whole_fleet) == "rolling restart", what="the restart")
+        wait_until(lambda: _operation(whole_fleet) == "rolling restart", within_s=60, what="the restart")
         command.kill()
     refused = ordered(whole_fleet, "scale", "3")
     assert (refused.returncode, refused.stderr.count("\n")) == (11, 1)
@@ -252,7 +263,7 @@ def test_a_drained_slot_whose_checks_fail_is_joined_again(whole_fleet: StubFleet
     stopped = whole_fleet.pid("app1")
     os.kill(stopped, signal.SIGSTOP)
     try:
-        wait_until(lambda: whole_fleet.states()["app1"] == "DOWN", what="failing checks")
+        wait_until(lambda: whole_fleet.states()["app1"] == "DOWN", within_s=60, what="failing checks")
     finally:
         os.kill(stopped, signal.SIGCONT)
     done(whole_fleet, Ready(name="app1"))
@@ -289,3 +300,26 @@ def test_what_cannot_be_meant_is_one_line(tmp_path: Path, words: tuple[str, ...]
     refused = chopho(*words, "--state", str(tmp_path))
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert said in refused.stderr
+
+
+def test_a_reload_while_a_replica_is_down_sends_nobody_there(whole_fleet: StubFleet) -> None:
+    """What leaves maintenance counts as healthy, so whoever is down must not leave it by the reload."""
+    hung = whole_fleet.pid("app2")
+    os.kill(hung, signal.SIGSTOP)
+    try:
+        wait_until(lambda: whole_fleet.states()["app2"] == "DOWN", within_s=60, what="HAProxy to notice")
+        with Load(whole_fleet.url, per_second=100) as load:
+            done(whole_fleet, Reload())
+            load.wait_for_more(50)
+        assert whole_fleet.servers()["app2"].requests_total == 0
+        assert (load.tally.failed, load.tally.cut, set(load.tally.statuses)) == ([], 0, {200})
+    finally:
+        os.kill(hung, signal.SIGCONT)
+
+
+def test_a_port_that_changed_holds_over_every_reload(whole_fleet: StubFleet) -> None:
+    for port in (free_port(), free_port()):
+        asyncio.run(whole_fleet.runtime.join("app9", port))
+        done(whole_fleet, Reload())
+        assert whole_fleet.servers()["app9"].address == f"127.0.0.1:{port}"
+    asyncio.run(whole_fleet.runtime.forget("app9"))

@@ -176,6 +176,15 @@ def test_a_setting_that_replicas_would_refuse_stops_the_fleet_before_it_starts(t
     assert not (tmp_path / "state" / "redis").exists()
 
 
+def test_a_session_store_that_is_not_there_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+    state, port = tmp_path / "state", free_port()
+    words = ("--replicas", "1", "--state", str(state), "--port", str(port))
+    refused = chopho("up", *words, "--session", f"redis://127.0.0.1:{free_port()}/0")
+    assert (refused.returncode, refused.stderr.count("\n")) == (7, 1)
+    assert "cannot do without this: sessions" in refused.stderr
+    assert not listening(port)
+
+
 def test_a_place_that_cannot_be_a_state_directory_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused = chopho("up", "--state", str(tmp_path / "file" / "state"), "--port", str(free_port()))
@@ -272,6 +281,7 @@ class TestAKilledSupervisor:
         assert chopho("down", "--state", str(fleet.state)).returncode == 0
         assert not any(is_running(pid) for pid in pids)
         assert not listening(fleet.port)
+        assert not list(fleet.state.glob("*.sock"))
 
 
 @pytest.mark.parametrize("replicas", [0, 17])

@@ -58,7 +58,7 @@ def watched(folder: Path, *options: str, **environment: str) -> Iterator[Watched
         ) as process,
     ):
         try:
-            wait_until(lambda: listening(port), what="the process")
+            wait_until(lambda: listening(port), within_s=60, what="the process")
             yield Watched(port, errors, process)
         finally:
             process.kill()
@@ -93,7 +93,7 @@ def test_memory_past_its_limit_drains_and_ends_the_process(tmp_path: Path) -> No
     with watched(tmp_path, "--memory-limit", str(150 * 1024 * 1024), "--delay", "1.5") as process:
         assert process.answers("/eat?mb=1") == 200
         assert process.answers("/eat?mb=250") == 200
-        wait_until(lambda: process.answers() == 503, what="readiness 503")
+        wait_until(lambda: process.answers() == 503, within_s=60, what="readiness 503")
         assert process.answers("/") == 200
         assert process.process.wait(timeout=30) == 5
     assert "memory passed its limit" in process.complaint
@@ -102,7 +102,7 @@ def test_memory_past_its_limit_drains_and_ends_the_process(tmp_path: Path) -> No
 def test_sigabrt_leaves_the_stacks(tmp_path: Path) -> None:
     with watched(tmp_path) as process:
         process.asked_and_forgotten("/block?s=60")
-        wait_until(lambda: not _answers_soon(process), what="the block")
+        wait_until(lambda: not _answers_soon(process), within_s=60, what="the block")
         process.process.send_signal(signal.SIGABRT)
         assert process.process.wait(timeout=30) == -signal.SIGABRT
     assert "in block" in process.complaint
@@ -147,7 +147,7 @@ class TestSystemd:
             environment = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "300000"}
             with watched(tmp_path, **environment) as process:
                 process.asked_and_forgotten("/block?s=30")
-                wait_until(lambda: not _answers_soon(process), what="the block")
+                wait_until(lambda: not _answers_soon(process), within_s=60, what="the block")
                 heard.settimeout(0.0)
                 with suppress(BlockingIOError):
                     while heard.recv(4096):

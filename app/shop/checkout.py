@@ -26,6 +26,7 @@ from app.shop.errors import (
 from app.shop.guests import is_guest
 from app.shop.money import MOST
 from app.shop.orders import COD, Order, OrderRequest, Orders, Shipping
+from app.shop.phones import checked_phone
 from app.shop.pricing import province_of, voucher_code
 from app.shop.settlement import Settlement
 from app.shop.text import clean
@@ -187,13 +188,9 @@ async def take_out(cart: Cart, order: Order) -> None:
 
 def checked_shipping(shipping: Shipping) -> Shipping:
     """The address as it will be kept, or `Invalid`."""
-    phone = clean("shipping.phone", shipping.phone, most=30)
-    digits = "".join(char for char in phone if char not in " .-()/").removeprefix("+")
-    if not (digits.isascii() and digits.isdigit() and 8 <= len(digits) <= 15):
-        raise Invalid("shipping.phone", "must have 8 to 15 digits", code="phone_invalid")
     return Shipping(
         name=clean("shipping.name", shipping.name, most=100),
-        phone=("+" if "+" in phone else "") + digits,
+        phone=checked_phone("shipping.phone", shipping.phone),
         address=clean("shipping.address", shipping.address, most=300),
         province=None if shipping.province is None else province_of(shipping.province).name,
     )

@@ -73,6 +73,7 @@ def install(
     app.state.cart_of = cart_of
     app.state.rates = rates
     app.state.webhook_secrets = config.webhook_secrets
+    app.state.proof_lasts = config.proof_lasts
     _add_routes(app)
     if gateway is not None:
         app.router.routes.append(

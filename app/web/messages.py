@@ -22,6 +22,9 @@ MESSAGES: Final[Mapping[str, str]] = {
     "account_locked": "Tài khoản này đã bị khóa. Xin liên hệ với cửa hàng.",
     "link_dead": "Đường dẫn này đã được dùng, đã hết hạn hoặc không đúng. Bạn có thể yêu cầu một đường dẫn mới.",
     "forbidden": "Tài khoản của bạn không được phép làm việc này.",
+    "proof_needed": "Việc này cần bạn nhập lại mật khẩu.",
+    "addresses_full": "Bạn đã lưu đủ số địa chỉ. Xin xóa bớt một địa chỉ trước.",
+    "orders_under_way": "Bạn còn đơn hàng đang được xử lý. Xin đợi đơn được giao hoặc hủy đơn trước.",
     "last_owner": "Đây là chủ cửa hàng cuối cùng, nên không thể thay đổi.",
     "too_many_attempts": "Bạn đã thử nhiều lần quá, xin chờ một lát rồi thử lại.",
     "login_needed": "Bạn cần đăng nhập để tiếp tục.",
@@ -34,7 +37,6 @@ MESSAGES: Final[Mapping[str, str]] = {
     "key_in_progress": "Đơn hàng này đang được xử lý, xin chờ một lát.",
     "key_reused": "Đơn hàng này đã được gửi với thông tin khác. Xin xem lại danh sách đơn hàng.",
     # the owner's desk
-    "owner_needed": "Trang này chỉ dành cho chủ cửa hàng.",
     "already_done": "Việc này đã làm rồi.",
     "changed_meanwhile": "Có người vừa sửa trước bạn. Phần bạn nhập vẫn còn đây, xin so lại với bản mới rồi lưu lần nữa.",
     "sku_taken": "Mã hàng này đã có loại khác dùng.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -28,6 +29,9 @@ class Visitor:
 
 _GUEST: Final = "guest"
 """The session's field that names a shopper without an account."""
+
+PROVED_AT: Final = "proved"
+"""The session's field: when the password was last given, in seconds since the epoch."""
 
 UNKNOWN: Final = Visitor(is_known=False)
 
@@ -95,10 +99,21 @@ async def buyer(request: Request) -> str:
 async def admit(request: Request, *, email: str, password: str) -> Account:
     """Log them in, and what they gathered before with them; raises `BadCredentials`, `TooManyAttempts`."""
     came = await shop_of(request).log_in(email=email, password=password, client=client_of(request))
-    await session_of(request).login(user_of(came.account.id), epoch=came.epoch)
+    await let_in(request, came.account.id, epoch=came.epoch)
     with suppress(Unavailable):  # who reads the cart next brings in what was gathered
         await cart_of(request).read()
     return came.account
+
+
+async def let_in(request: Request, account_id: str, *, epoch: int | None = None) -> None:
+    """Log the account in; whoever comes in has just given the password."""
+    await note_proof(request)
+    await session_of(request).login(user_of(account_id), epoch=epoch)
+
+
+async def note_proof(request: Request) -> None:
+    """Keep with the session that the password was given now."""
+    await session_of(request).set(PROVED_AT, int(time.time()))
 
 
 def ending_one(request: Request, handle: str) -> EndOne:

@@ -285,6 +285,7 @@ def _shop(
             logins=logins,
             sessions=sessions,
             passwords=passwords,
+            attempts=attempts,
             asks=RedisAsks(asks_config(settings), attempts.pool),
         ),
         end_session=EndSession(revocations=revocations),

@@ -158,6 +158,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                     logins=database,
                     sessions=sessions,
                     passwords=passwords,
+                    attempts=attempts,
                     asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool),
                 ),
                 end_session=EndSession(revocations=revocations),

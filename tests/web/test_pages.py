@@ -78,6 +78,12 @@ async def _every_page(shopper: httpx.AsyncClient) -> dict[str, httpx.Response]:
         "/tai-khoan/mat-khau",
         "/dang-ky",
         "/quen-mat-khau?asked=1",
+        "/tai-khoan/ho-so",
+        "/tai-khoan/dia-chi",
+        "/tai-khoan/e-mail?asked=1",
+        "/tai-khoan/e-mail/xac-nhan?token=x",
+        "/tai-khoan/xac-nhan",
+        "/tai-khoan/du-lieu",
         "/docs",
         "/none",
     ]

@@ -65,6 +65,42 @@ class Reset(Input):
     new: Text
 
 
+class ProfileIn(Input):
+    """What an account tells of itself; an empty phone number is none."""
+
+    name: Text
+    phone: Text
+    language: Text
+
+
+class PasswordGiven(Input):
+    """The password, given again."""
+
+    password: Text
+
+
+class EmailWanted(Input):
+    """The e-mail that the account shall have."""
+
+    email: Text
+
+
+class TokenGiven(Input):
+    """The token of a mail's link."""
+
+    token: Text
+
+
+class NewAddress(Input):
+    """A place that parcels go to."""
+
+    name: Text
+    phone: Text
+    address: Text
+    province: Text = ""
+    is_default: bool = False
+
+
 class NewLine(Input):
     """Units to be added to the cart."""
 
@@ -133,6 +169,29 @@ class AccountOut(Output):
     name: str
 
 
+class ProfileOut(Output):
+    """An account, in full."""
+
+    id: str
+    email: str
+    name: str
+    phone: str
+    language: str
+    role: str
+    created_at: datetime
+
+
+class SavedAddressOut(Output):
+    """An address that is kept."""
+
+    id: str
+    name: str
+    phone: str
+    address: str
+    province: str
+    is_default: bool
+
+
 class SessionOut(Output):
     """Who is logged in."""
 
@@ -156,6 +215,12 @@ class ListOut(Output):
     total: int
     page: int
     page_size: int
+
+
+class AddressesOut(ListOut):
+    """Every address of this account, in one page."""
+
+    items: list[SavedAddressOut]
 
 
 class DevicesOut(ListOut):

@@ -19,7 +19,7 @@ from app.shop.errors import ShopError
 from app.shop.shop import Shop
 from app.web import docs
 from app.web.answers import answer, refusal, refuse
-from app.web.api import webhooks
+from app.web.api import compose, webhooks
 from app.web.api.faults import problem_with
 from app.web.api.routes import HOT_ROUTES, api_router
 from app.web.api.routes import PREFIX as API
@@ -88,6 +88,7 @@ def _add_routes(app: FastAPI) -> None:
     app.router.routes[:0] = HOT_ROUTES
     app.include_router(api_router())
     app.router.routes += [
+        *compose.routes,
         *ROUTES,
         *webhooks.routes,
         Route(PREFIX + "{name:path}", ASSETS.serve),

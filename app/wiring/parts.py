@@ -140,7 +140,13 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         settings, listeners=[observability.resilience], notice=observability.degradations
     )
     rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
-    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
+    gateway = gateway_of(
+        settings,
+        lifecycle,
+        accounts=SqlAccounts(database=database),
+        rates=rates,
+        listeners=[observability.resilience],
+    )
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)

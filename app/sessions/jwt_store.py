@@ -252,11 +252,16 @@ class JwtStore:
         return Ended(self._config.now_ms())
 
     def _entered(self, stored: bytes, *, writing: bool) -> Ended | None:
-        at, how, *_ = stored.decode().split(":")
+        try:
+            began, how, *_ = stored.decode().split(":")
+            at = int(began)
+        except ValueError:
+            # Whatever lies there, somebody meant to block it.
+            return Ended()
         if how != "claimed":
-            return Ended(int(at), rotated=how == "rotated")
-        standing = self._config.now_ms() - int(at) < LEASE_MS
-        return Ended(int(at), rotated=True) if writing and standing else None
+            return Ended(at, rotated=how == "rotated")
+        standing = self._config.now_ms() - at < LEASE_MS
+        return Ended(at, rotated=True) if writing and standing else None
 
     def _fitting(self, record: Record, jti: str) -> str:
         try:

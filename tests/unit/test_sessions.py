@@ -33,6 +33,20 @@ def test_tickets_signed_with_an_older_key_are_accepted_and_new_ones_use_the_firs
     assert later.open(before.close(ticket).encode()) is None
 
 
+@pytest.mark.parametrize("name", ["", "~u", "half a pair \ud800"])
+def test_a_name_that_no_store_can_keep_is_refused(name: str) -> None:
+    with pytest.raises(Refused, match="is not a name for a field"):
+        Changes(put={name: b"1"}).check()
+
+
+@pytest.mark.parametrize("tail", ["=", "==", "=A", "!", "٣"])
+def test_a_signature_is_accepted_in_one_spelling_only(tail: str) -> None:
+    seal = SignedSeal([NEW])
+    value = seal.close(new_ticket("r1", "ns", None))
+    assert seal.open(value.encode())
+    assert seal.open((value + tail).encode()) is None
+
+
 @pytest.mark.parametrize("keys", [[], ["short"], [NEW, "x" * 31]])
 def test_weak_keys_are_refused(keys: list[str]) -> None:
     with pytest.raises(ValueError, match="32 bytes"):

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from app.sessions import Session, StoreUnavailable, session_of
 from app.shop.accounts import Account
-from app.shop.errors import LoginNeeded, NotFound, Unavailable
+from app.shop.errors import LoginNeeded, Unavailable
 from app.shop.revocations import End, EndOne, account_of, user_of
 from app.web.shopping import cart_of, client_of, shop_of
 
@@ -50,14 +50,6 @@ async def customer_account(request: Request) -> Account:
     account = await shop_of(request).accounts.by_id(await customer(request))
     if account is None:
         raise LoginNeeded("the account that was logged in exists no more")
-    return account
-
-
-async def owner_account(request: Request) -> Account:
-    """The shop's owner; for anybody else there is nothing here. Raises `LoginNeeded`, `NotFound`."""
-    account = await customer_account(request)
-    if account.role != "owner":
-        raise NotFound("page")
     return account
 
 

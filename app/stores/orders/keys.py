@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.shop.errors import KeyInProgress, KeyReused, PaymentDeclined
 from app.shop.orders import Order, OrderRequest, OrderStatus
 from app.stores.database import AnyRow, AnySelect
+from app.stores.orders.owners import columns_of, owned
 from app.stores.orders.rows import status_of
 from app.stores.tables_orders import order_keys
 
@@ -23,10 +24,10 @@ async def lock(connection: AsyncConnection, request: OrderRequest) -> None:
         raise KeyInProgress
 
 
-def kept(account_id: str, key: str) -> AnySelect:
+def kept(owner: str, key: str) -> AnySelect:
     """What is known of a key."""
     return select(order_keys.c.fingerprint, order_keys.c.order_id, order_keys.c.answered).where(
-        order_keys.c.account_id == account_id, order_keys.c.key == key
+        owned(order_keys, owner), order_keys.c.key == key
     )
 
 
@@ -52,7 +53,7 @@ async def claim(
     """Keep the key with the order that it made."""
     await connection.execute(
         insert(order_keys).values(
-            account_id=request.account_id,
+            **columns_of(request.account_id),
             key=request.key,
             fingerprint=request.fingerprint,
             order_id=order_id,

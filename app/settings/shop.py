@@ -87,6 +87,10 @@ class Settings(WatchedProcess, DownstreamSettings):
         "sum",
         description="A line that both a guest's cart and the account's have: added, the larger, the guest's, the account's.",
     )
+    charges_file: Path | None = Field(
+        None,
+        description="A table of shipping fees and the VAT rate, in the form of app/shop/pricing/charges.toml, in its place.",
+    )
     mail_url: MailUrl | None = Field(
         None,
         description="Where mail goes: `smtp://user:password@host:port`, `smtps://…`, or `console:` to show it in the log. "

@@ -26,7 +26,9 @@ AGAIN_S: Final = 5.0
 
 _LOCK: Final = lock_of("refresh!")
 
-_RECENT: Final = "placed_at > now() - interval '1 year' AND status <> 'cancelled'"
+_RECENT: Final = """
+    placed_at > now() - interval '1 year' AND status NOT IN ('placing', 'awaiting_payment', 'failed', 'cancelled')
+"""
 
 _PAIRS: Final = text(
     f"""

@@ -38,10 +38,11 @@ from app.stores.tables_orders import order_lines, reservations
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A line whose units left the shelf; `counted` where somebody counts them."""
+    """A line whose units left the shelf; `counted` where somebody counts them, `grams` what one weighs."""
 
     line: OrderLine
     counted: bool
+    grams: int
 
 
 async def take(connection: AsyncConnection, quantities: Mapping[Sku, int]) -> Sequence[Taken]:
@@ -51,6 +52,7 @@ async def take(connection: AsyncConnection, quantities: Mapping[Sku, int]) -> Se
         select(
             variants.c.sku,
             variants.c.price,
+            variants.c.grams,
             variants.c.sells_past_zero,
             sellable.label("stock"),
             variants.c.name.label("variant"),
@@ -146,4 +148,4 @@ def _changed(by: Mapping[Sku, int]) -> Update:
 def _taken(row: AnyRow, quantity: int) -> Taken:
     name = full_name(row.product, row.variant)
     line = OrderLine(sku=row.sku, name=name, quantity=quantity, unit_price=row.price)
-    return Taken(line=line, counted=not row.sells_past_zero)
+    return Taken(line=line, counted=not row.sells_past_zero, grams=row.grams)

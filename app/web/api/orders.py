@@ -13,7 +13,7 @@ from app.shop.errors import NotFound
 from app.shop.money import CURRENCY
 from app.shop.orders import Order, OrderQuery, OrderStatus, Shipping
 from app.web.api.answers import private
-from app.web.api.models import NewOrder, OrderOut, OrdersOut
+from app.web.api.models import Address, NewOrder, OrderOut, OrdersOut
 from app.web.api.paging import PageNumber, PageSize, listed
 from app.web.forms import day
 from app.web.shopping import cart_of, known_name, shop_of
@@ -33,11 +33,10 @@ async def place(
     purchase = Purchase(
         account_id=account_id,
         key=idempotency_key,
-        shipping=Shipping(
-            name=wanted.shipping.name, phone=wanted.shipping.phone, address=wanted.shipping.address
-        ),
+        shipping=shipping_of(wanted.shipping),
         payment=wanted.payment.token,
         expected_total=wanted.expected_total,
+        voucher=wanted.voucher,
     )
     order = await shop_of(request).place_order(cart_of(request), purchase)
     return private(as_json(order), 201, {"location": f"/api/v1/orders/{order.id}"})
@@ -80,8 +79,15 @@ async def cancel(request: Request, account_id: Customer, order_id: str) -> Respo
     return private(as_json(await shop_of(request).cancel_order(account_id=account_id, order_id=known)))
 
 
+def shipping_of(address: Address) -> Shipping:
+    """Where a request wants it sent."""
+    return Shipping(
+        name=address.name, phone=address.phone, address=address.address, province=address.province
+    )
+
+
 def as_json(order: Order) -> dict[str, object]:
-    """An order of one's own."""
+    """An order as the API tells it."""
     return {
         "id": order.id,
         "number": order.number,
@@ -106,6 +112,7 @@ def as_json(order: Order) -> dict[str, object]:
             "name": order.shipping.name,
             "phone": order.shipping.phone,
             "address": order.shipping.address,
+            "province": order.shipping.province,
         },
         "payment": order.payment,
         "redirect_url": order.redirect_url if order.status == "awaiting_payment" else None,

@@ -12,6 +12,7 @@ from app.web.api import (
     accounts,
     cart,
     devices,
+    guests,
     orders,
     password,
     personal,
@@ -35,6 +36,18 @@ HOT_ROUTES: Final = [*session.hot_routes, *cart.hot_routes]
 def api_router() -> APIRouter:
     """The routes that are not hot."""
     router = APIRouter(prefix=PREFIX, responses={"4XX": _PROBLEM, "5XX": _PROBLEM})
-    for part in (accounts, account, personal, session, password, devices, products, reviews, cart, orders):
+    for part in (
+        accounts,
+        account,
+        personal,
+        session,
+        password,
+        devices,
+        products,
+        reviews,
+        cart,
+        orders,
+        guests,
+    ):
         router.include_router(part.router)
     return router

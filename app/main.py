@@ -69,5 +69,6 @@ def web_config(settings: Settings) -> WebConfig:
         public_url=settings.public_url,
         replica_name=settings.replica_name or "unnamed",
         trusted_proxies=settings.trusted_proxies,
+        proof_lasts=settings.proof_lasts,
         webhook_secrets=settings.payments_webhook_secrets,
     )

@@ -26,6 +26,7 @@ from app.cli import (
     sessions,
     status,
     up,
+    vouchers,
 )
 from app.cli.exits import exit_code_of
 from app.cli.root import cli
@@ -36,6 +37,7 @@ for group in (
     *(up, status, operations, scaling, logs, down, serve, migrate),
     *(catalog, sample, backup, sessions, accounts, mail, compartments, breakers, faults),
     doctor,
+    vouchers,
 ):
     group.register(cli)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 import psycopg
@@ -69,8 +69,11 @@ async def is_alive(port: int) -> bool:
     return await _says_200(port, "/health/liveness")
 
 
-async def missing(port: int) -> Sequence[str]:
-    """What a replica cannot do without and does not reach, with the reason; none where it does not say."""
+async def missing(port: int, *, besides: Container[str] = ()) -> Sequence[str]:
+    """What a replica cannot do without and does not reach, with the reason; none where it does not say.
+
+    `besides` are those that came up after it last looked.
+    """
     try:
         head, _, body = (await _ask(port, "/health")).partition(b"\r\n\r\n")
         components = json.loads(body)["components"] if b" 200 " in head.split(b"\r\n")[0] else {}
@@ -79,7 +82,7 @@ async def missing(port: int) -> Sequence[str]:
     return [
         f"{name}: {seen['why']}"
         for name, seen in components.items()
-        if seen["essential"] and seen["state"] == "down"
+        if seen["essential"] and seen["state"] == "down" and name not in besides
     ]
 
 

@@ -191,15 +191,22 @@ class Fleet:
         for command in self._topology.preparation_commands():
             await self._prepare(command)
         known = self._book.record.processes
+        # A page comes without the services around the shop, so they do not delay the first one.
         await together(
-            *(self._bring_up(member) for member in [self._haproxy, *self._services]),
+            self._bring_up(self._haproxy),
             *(self._replicas.bring_up(name, known.get(name)) for name in self._options.names),
         )
         housekeeping = Housekeeping(self._options.state, self._options.house_rules, self._report)
         self._keepers.append(asyncio.create_task(housekeeping.run(self._book.catch_up)))
         serving = [name for name in self._options.names if name not in self._book.record.drained]
-        await self._rotation.all_up(serving, self._report, within=INTO_ROTATION)
-        missing = [what for name in serving for what in await answers.missing(self._ports[name])]
+        await together(
+            self._rotation.all_up(serving, self._report, within=INTO_ROTATION),
+            *(self._bring_up(service) for service in self._services),
+        )
+        services = self._options.services
+        missing = [
+            what for name in serving for what in await answers.missing(self._ports[name], besides=services)
+        ]
         if missing:
             raise CannotStart(f"the replicas run but cannot do without this: {missing[0]}")
 

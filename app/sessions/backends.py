@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
 
 from .config import SessionConfig
-from .jwt_keys import KeyRing
+from .jwt_keys import Key, KeyRing
 from .jwt_store import JwtStore
 from .jwt_tokens import Tokens
 from .memory import MemoryStore
@@ -19,16 +20,27 @@ from .redis_store import RedisStore
 from .redis_urls import ClusterUrl, SentinelUrl
 from .tickets import SignedSeal
 
+_JWT: Final = "jwt+"
 
-def store_of(url: str, config: SessionConfig, keys: Sequence[str]) -> SessionStore:
+
+def stores_of(urls: Sequence[str], config: SessionConfig, keys: Sequence[str]) -> list[SessionStore]:
+    """The stores of one app. Each JWT backend verifies the tokens of all, so that its keys can be changed."""
+    known = [key for url in urls if url.startswith(_JWT) for key in _ring_of(url, keys)[1]]
+    return [store_of(url, config, keys, known=known) for url in urls]
+
+
+def store_of(
+    url: str, config: SessionConfig, keys: Sequence[str], *, known: Sequence[Key] = ()
+) -> SessionStore:
     """The store, built without I/O; raises `ValueError` for a URL that names none.
 
     `redis rediss unix redis+sentinel redis+cluster memory`, and before each of Redis' own `jwt+`. A JWT
-    backend signs with HS256 and `keys`, or with the PEM files of `?key_files=first,older`.
+    backend signs with HS256 and `keys`, or with the PEM files of `?key_files=first,older`; it also verifies
+    with the `known` ones.
     """
-    if url.startswith("jwt+"):
-        url, files = _without_key_files(url.removeprefix("jwt+"))
-        ring = KeyRing.from_files(files) if files else KeyRing.from_secrets(keys)
+    if url.startswith(_JWT):
+        url, own = _ring_of(url, keys)
+        ring = KeyRing([*own, *known])
         return JwtStore(_wire_of(url, config), config, Tokens(ring, config), ending=_ending_of(url, config))
     if url.partition("://")[0] == "memory":
         return MemoryStore(config, SignedSeal(keys))
@@ -53,6 +65,12 @@ def _wire_of(url: str, config: SessionConfig) -> Wire:
             return Cluster(ClusterUrl(url), timeout_s)
         case scheme:
             raise ValueError(f"no session backend is called {scheme}://")
+
+
+def _ring_of(url: str, keys: Sequence[str]) -> tuple[str, KeyRing]:
+    """Where a JWT backend keeps who was revoked, and its own keys."""
+    url, files = _without_key_files(url.removeprefix(_JWT))
+    return url, KeyRing.from_files(files) if files else KeyRing.from_secrets(keys)
 
 
 def _without_key_files(url: str) -> tuple[str, Sequence[str]]:

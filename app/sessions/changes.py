@@ -60,7 +60,7 @@ class Changes:
     def check(self) -> None:
         """Refuse names and numbers that no store can keep."""
         for name in (*self.put, *self.drop, *self.add, *self.expect, *self.default):
-            if not name or name.startswith(RESERVED):
+            if not name or name.startswith(RESERVED) or not _is_text(name):
                 raise Refused(name, "is not a name for a field")
         for name, step in self.add.items():
             if any(abs(n) > MOST for n in (step.by, step.low or 0, step.high or 0)):
@@ -106,6 +106,11 @@ def applied(
     if changes.put or changes.default or changes.add:
         _check_size(after, limits)
     return after, numbers
+
+
+def _is_text(name: str) -> bool:
+    """Whether UTF-8 can say it: JSON may bring half a surrogate pair."""
+    return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def _stepped(after: MutableMapping[str, bytes], name: str, step: Step) -> int:

@@ -136,7 +136,8 @@ class Fields:
         # A ticket that was only renewed must not follow a logout into the browser.
         if self._ticket is None or self._store.concurrent_writes:
             return False
-        return isinstance(await self._store.load(self._ticket, presented=False), Ended)
+        _, found = await self._sessions.find(self._ticket, presented=False)
+        return isinstance(found, Ended)
 
     @property
     def _lock(self) -> asyncio.Lock:
@@ -206,10 +207,11 @@ class Fields:
         return numbers
 
     def _adopt(self, record: Record) -> None:
-        self._store, self._record, self._ticket = self._sessions.primary, record, record.ticket
+        self._store = self._sessions.homes(record.ticket)[0]
+        self._record, self._ticket = record, record.ticket
         self._writes += 1
         self._looked = True
-        self._pending.clear()
+        self._pending.written()
 
     def _lost(self) -> SessionEnded:
         self._record, self._looked = None, True
@@ -230,7 +232,7 @@ class Fields:
                 fields[name] = b"%d" % number
             zeroed = {name for name, number in numbers.items() if number == 0 and whole.add[name].drop_zero}
             self._record.fields = {n: v for n, v in fields.items() if n not in whole.drop | zeroed}
-        self._pending.clear()
+        self._pending.written()
 
     def _unsealed(self) -> None:
         if self._sealed:

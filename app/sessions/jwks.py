@@ -12,7 +12,7 @@ from .sessions import Sessions
 def jwks_of(sessions: Sessions) -> ASGIApp:
     """An ASGI app that answers with the key set (RFC 7517); empty where nothing is signed with public keys."""
     rings = [store.tokens.keys for store in sessions.stores if isinstance(store, JwtStore)]
-    return _Jwks([key for ring in rings for key in ring.jwks()])
+    return _Jwks(list({key["kid"]: key for ring in rings for key in ring.jwks()}.values()))
 
 
 class _Jwks:

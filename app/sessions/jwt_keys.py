@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -51,13 +51,17 @@ class KeyRing:
         """EdDSA or RS256 from PEM files, private to sign, public to verify; raises `ValueError`."""
         return cls([_from_pem(path) for path in paths])
 
+    def __iter__(self) -> Iterator[Key]:
+        """Every key once, the one that signs first."""
+        return iter(self._by_id.values())
+
     def find(self, kid: object) -> Key | None:
         """The key of that id."""
         return self._by_id.get(kid) if isinstance(kid, str) else None
 
     def jwks(self) -> list[dict[str, Any]]:
         """The public keys as RFC 7517 has them; secrets are never among them."""
-        return [key.public for key in self._by_id.values() if key.public]
+        return [key.public for key in self if key.public]
 
 
 def _secret(key: bytes) -> Key:

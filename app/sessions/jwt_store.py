@@ -40,6 +40,9 @@ _log = logging.getLogger(__name__)
 _RENEWALS: Final = 5
 """A token is renewed when a fifth of its life is over: each costs a signature and a cookie."""
 
+_ROOM: Final = 160
+"""What a log-in may add to a visitor's token: a user of 100 bytes, and the epoch. A full cart can still log in."""
+
 
 class JwtStore:
     """The store behind `jwt+redis://`. Two requests that write at once overwrite each other."""
@@ -252,19 +255,25 @@ class JwtStore:
         return Ended(self._config.now_ms())
 
     def _entered(self, stored: bytes, *, writing: bool) -> Ended | None:
-        at, how, *_ = stored.decode().split(":")
+        try:
+            began, how, *_ = stored.decode().split(":")
+            at = int(began)
+        except ValueError:
+            # Whatever lies there, somebody meant to block it.
+            return Ended()
         if how != "claimed":
-            return Ended(int(at), rotated=how == "rotated")
-        standing = self._config.now_ms() - int(at) < LEASE_MS
-        return Ended(int(at), rotated=True) if writing and standing else None
+            return Ended(at, rotated=how == "rotated")
+        standing = self._config.now_ms() - at < LEASE_MS
+        return Ended(at, rotated=True) if writing and standing else None
 
     def _fitting(self, record: Record, jti: str) -> str:
         try:
             ticket = self.tokens.write(record, jti)
         except UnicodeDecodeError as binary:
             raise Refused("session", "holds bytes that are no text") from binary
-        if len(ticket) > LONGEST:
-            raise TooLarge("session", f"would not fit into a cookie of {LONGEST} bytes")
+        longest = LONGEST if record.user is not None else LONGEST - _ROOM
+        if len(ticket) > longest:
+            raise TooLarge("session", f"would not fit into a cookie of {longest} bytes")
         return ticket
 
     async def _block(self, name: str, user: str | None) -> None:

@@ -83,6 +83,8 @@ class MemoryStore:
         except Refused as refused:
             return refused
         record.seen_ms = self._config.now_ms()
+        # Whoever claimed it and was late must not replace it by what it was before this change.
+        self._claims.pop(session_id(ticket), None)
         return Committed(ticket, numbers)
 
     async def claim(self, ticket: str) -> Claim | Ended:

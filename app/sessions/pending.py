@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
 
 import orjson
 
@@ -16,16 +18,29 @@ JSON = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
 
 _NOTHING = Changes()
 
+_LONG: Final = 4300
+"""Digits that Python makes no number of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What was pending when it was last made into a change, with what is inside values now."""
+
+    put: Mapping[str, bytes] = field(default_factory=dict)
+    drop: frozenset[str] = frozenset()
+    inside: Mapping[str, tuple[tuple[bytes, JSON], bytes]] = field(default_factory=dict)
+
 
 class Pending:
     """The changes of one request that are not stored yet, and the values it holds in its hands."""
 
-    __slots__ = ("_drop", "_handed", "_put")
+    __slots__ = ("_drop", "_handed", "_put", "_sent")
 
     def __init__(self) -> None:
         self._put: dict[str, bytes] = {}
         self._drop: set[str] = set()
         self._handed: dict[str, tuple[bytes, JSON]] = {}
+        self._sent = _Sent()
 
     def __bool__(self) -> bool:
         return bool(self._put or self._drop or self._handed)
@@ -51,7 +66,9 @@ class Pending:
             there = {name: value for name, value in stored.items() if name not in self._drop} | self._put
         # Numbers are read here, since a cart is made of them and this is where its time goes.
         return {
-            name: int(encoded) if encoded.isdigit() else self.value(there, name, None)
+            name: int(encoded)
+            if encoded.isdigit() and len(encoded) < _LONG
+            else self.value(there, name, None)
             for name, encoded in there.items()
             if name.startswith(prefix)
         }
@@ -63,7 +80,7 @@ class Pending:
         encoded = None if name in self._drop else self._put.get(name, stored.get(name))
         if encoded is None:
             return default
-        if encoded.isdigit():
+        if encoded.isdigit() and len(encoded) < _LONG:
             return int(encoded)
         try:
             value: JSON = orjson.loads(encoded)
@@ -76,12 +93,29 @@ class Pending:
 
     def before(self, changes: Changes = _NOTHING) -> Changes:
         """One change that makes everything pending first, then these."""
-        inside = {name: orjson.dumps(value) for name, (_, value) in self._handed.items()}
-        inside = {name: after for name, after in inside.items() if after != self._handed[name][0]}
-        return changes.after({**self._put, **inside}, frozenset(self._drop))
+        inside = {
+            name: (handed, after)
+            for name, handed in self._handed.items()
+            if (after := orjson.dumps(handed[1])) != handed[0]
+        }
+        self._sent = sent = _Sent(dict(self._put), frozenset(self._drop), inside)
+        return changes.after({**sent.put, **{name: after for name, (_, after) in inside.items()}}, sent.drop)
+
+    def written(self) -> None:
+        """What `before` made a change of is stored; what was set or changed since is still pending."""
+        sent, self._sent = self._sent, _Sent()
+        self._put = {name: value for name, value in self._put.items() if sent.put.get(name) is not value}
+        self._drop -= sent.drop
+        for name, (handed, after) in sent.inside.items():
+            if self._handed.get(name) is handed:
+                self._handed[name] = after, handed[1]
+
+    def let_go(self) -> None:
+        """What is changed inside a value that was read is nobody's any more; what was set stays pending."""
+        self._handed = {name: handed for name, handed in self._handed.items() if name in self._put}
 
     def clear(self) -> None:
-        """Everything is written, or void."""
+        """Everything is void."""
         self._put.clear()
         self._drop.clear()
         self._handed.clear()

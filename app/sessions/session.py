@@ -38,11 +38,15 @@ class Session(Fields):
                     await self._sessions.primary.create(self._draft(user, {}, merge=merge, epoch=epoch))
                 )
                 return
+            # Asked before the claim: what ends all sessions while this one is replaced ends the new one too.
+            dated = await self._sessions.primary.epoch(user) if epoch is None else epoch
             kept = record.user in (None, user)
             once = None if record.user == user else merge
 
             def draft(last: Record) -> Draft:
-                return self._draft(user, last.fields if kept else {}, merge=once, epoch=epoch)
+                if not kept:
+                    self._pending.let_go()
+                return self._draft(user, last.fields if kept else {}, merge=once, epoch=dated)
 
             work = self._sessions.rotate(self._store, record.ticket, draft)
             self._replace(await self._sessions.finish(work))

@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from .backends import store_of
+from .backends import stores_of
 from .config import SessionConfig
 from .cookies import cookie_values
-from .errors import StoreUnavailable
+from .errors import StoreUnavailable, TooLarge
 from .ports import SessionStore
 from .records import Device, Draft, Ended, Record
 from .tickets import REMEMBERED
@@ -50,7 +50,7 @@ class Sessions:
         """Without I/O; raises `ValueError` for a URL, key or limit that cannot work."""
         config = config or SessionConfig()
         urls = [url] if also_accept is None else [url, also_accept]
-        return cls([store_of(one, config, keys) for one in urls], config)
+        return cls(stores_of(urls, config, keys), config)
 
     @property
     def primary(self) -> SessionStore:
@@ -93,8 +93,17 @@ class Sessions:
         return self._by_kind[ticket.partition(".")[0].encode()]
 
     async def find(self, ticket: str, *, presented: bool = True) -> tuple[SessionStore, Record | Ended]:
-        """The session and the store that holds it."""
+        """The session and the store that holds it.
+
+        A ticket that carries its session is alive only where none of its stores knows that it ended.
+        """
         homes = self.homes(ticket)
+        if not homes[0].concurrent_writes:
+            for store in homes[1:]:
+                ended = await store.load(ticket, presented=False)
+                if isinstance(ended, Ended):
+                    return store, ended
+            return homes[0], await homes[0].load(ticket, presented=presented)
         for store in homes[:-1]:
             found = await store.load(ticket, presented=presented)
             if isinstance(found, Record):
@@ -110,15 +119,24 @@ class Sessions:
             return None
         record = None
         try:
-            record = await self.primary.create(draft(claim.record))
+            record = await self._replacement(store, draft(claim.record))
         finally:
             if record is None:
                 with suppress(StoreUnavailable):
                     await store.release(claim)
         if await store.settle(claim):
             return record
-        await self.primary.end(record.ticket)
+        await self.homes(record.ticket)[0].end(record.ticket)
         return None
+
+    async def _replacement(self, store: SessionStore, draft: Draft) -> Record:
+        """In the first store; what is too large for it stays where it was."""
+        try:
+            return await self.primary.create(draft)
+        except TooLarge:
+            if store.kind == self.primary.kind:
+                raise
+            return await store.create(draft)
 
     async def end_others(
         self, store: SessionStore, ticket: str, user: str, draft: Callable[[Record], Draft]
@@ -133,7 +151,7 @@ class Sessions:
             return None, 0
         others = [await other.end_all(user, epoch=epoch) for other in self.stores if other is not store]
         reissued = replace(draft(claim.record), epoch=max(epoch, *others, 0))
-        return await self.primary.create(reissued), epoch
+        return await self._replacement(store, reissued), epoch
 
     async def devices(self, user: str, *, current: str | None = None) -> Sequence[Device]:
         """The user's live sessions in every store, the latest seen first."""
@@ -160,7 +178,8 @@ class Sessions:
         Keep the epoch where it is safe, and give it again after the store was emptied or failed over: that
         ends what was ended then, and nothing that began after it.
         """
-        return max([await store.end_all(user, epoch=epoch) for store in self.stores])
+        # The first store last: a session that moves there meanwhile was dated by it before, or is found ended.
+        return max([await store.end_all(user, epoch=epoch) for store in reversed(self.stores)])
 
     async def epoch(self, user: str) -> int:
         """What dates a login of the user that begins now.

@@ -11,6 +11,7 @@ from typing import Final
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from itsdangerous import BadSignature, Signer
+from itsdangerous.encoding import base64_decode, base64_encode
 
 _LONGEST: Final = 4096
 _KEY_BYTES: Final = 32
@@ -46,9 +47,12 @@ class SignedSeal:
         if len(value) > _LONGEST:
             return None
         try:
-            return self._signer.unsign(value).decode("ascii")
+            ticket = self._signer.unsign(value).decode("ascii")
         except (BadSignature, UnicodeDecodeError):
             return None
+        # Base64 is read leniently: the same signature could be written in many ways.
+        signature = value.rpartition(b".")[2]
+        return ticket if base64_encode(base64_decode(signature)) == signature else None
 
 
 def new_ticket(kind: str, namespace: str, user: str | None) -> str:

@@ -47,3 +47,8 @@ class DownstreamSettings(Environment):
         gt=timedelta(0),
         description="How long one question to the cache may take; what it does not answer by then is a miss.",
     )
+    cache_keep_every: Duration = Field(
+        timedelta(seconds=5),
+        ge=timedelta(0),
+        description="Each replica keeps a copy anew at most so often.",
+    )

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
 
 from app.clients.mail.config import mail_url, sender_of
 
@@ -19,6 +17,8 @@ PREFIX: Final = "CHOPHO_"
 
 Network = IPv4Network | IPv6Network
 
+_ADDRESS: Final = re.compile(r"(?:[^\[\]:@/,]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?|", re.ASCII)
+"""A host and its port; a URL whose query names the hosts has none."""
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 _NAME: Final = re.compile(r"[a-z0-9-]{1,40}", re.ASCII)
 _UNITS_S: Final = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -92,18 +92,18 @@ def _hosts(given: str) -> str:
     parts = urlsplit(given)
     login, at, addresses = parts.netloc.rpartition("@")
     hosts = addresses.split(",")
+    if not all(_ADDRESS.fullmatch(host) for host in hosts) or (len(hosts) > 1 and not all(hosts)):
+        raise ValueError(
+            "wants postgresql+psycopg://user:password@host:port/name, several hosts as one:5432,two:5432"
+        )
+    query = parse_qsl(parts.query)
     if len(hosts) > 1:
-        if not all(hosts):
-            raise ValueError("wants hosts such as one:5432,two:5432, none of them empty")
-        query = "&".join([*(f"host={host}" for host in hosts), *([parts.query] if parts.query else [])])
-        parts = parts._replace(netloc=login + at, query=query)
-    try:
-        url = make_url(urlunsplit(parts))
-    except (ArgumentError, ValueError) as unusable:
-        raise ValueError("wants postgresql+psycopg://user:password@host:port/name") from unusable
-    if isinstance(url.query.get("host"), tuple) and "target_session_attrs" not in url.query:
-        url = url.update_query_dict({"target_session_attrs": "read-write"})
-    return url.render_as_string(hide_password=False)
+        addresses, query = "", [*(("host", host) for host in hosts), *query]
+    if len([name for name, _ in query if name == "host"]) < 2:
+        return given
+    if "target_session_attrs" not in dict(query):
+        query.append(("target_session_attrs", "read-write"))
+    return f"{parts.scheme}://{login}{at}{addresses}{parts.path}?{urlencode(query)}"
 
 
 def _scheme(*allowed: str) -> Callable[[str], str]:

@@ -78,9 +78,18 @@ class Settings(WatchedProcess, DownstreamSettings):
         timedelta(seconds=30), ge=timedelta(0), description="Requests in flight may finish."
     )
     rate_limit: bool = Field(default=True, description="Abuse limits; failed log-ins are limited always.")
+    proof_lasts: Duration = Field(
+        timedelta(minutes=15),
+        ge=timedelta(0),
+        description="How long after the password was given sensitive actions do not ask for it again.",
+    )
     cart_merging: Literal["sum", "max", "guest", "keep"] = Field(
         "sum",
         description="A line that both a guest's cart and the account's have: added, the larger, the guest's, the account's.",
+    )
+    charges_file: Path | None = Field(
+        None,
+        description="A table of shipping fees and the VAT rate, in the form of app/shop/pricing/charges.toml, in its place.",
     )
     mail_url: MailUrl | None = Field(
         None,

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from app.shop.catalog import Offer, Picture, Sku
+from app.shop.catalog import GRAMS, Offer, Picture, Sku
 from app.shop.errors import CartLimit, Invalid, NotFound, OutOfStock
 
 
@@ -79,6 +79,7 @@ class CartLine:
     unit_price: int
     available: bool
     picture: Picture | None = None
+    grams: int = GRAMS
 
     @property
     def total(self) -> int:
@@ -126,6 +127,7 @@ def priced(cart: CartLines, offers: Mapping[Sku, Offer]) -> CartView:
             unit_price=offers[sku].price,
             available=quantity <= offers[sku].stock,
             picture=offers[sku].picture,
+            grams=offers[sku].grams,
         )
         for sku, quantity in sorted(cart.quantities.items())
         if sku in offers

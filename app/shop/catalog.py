@@ -13,6 +13,9 @@ Sku = str
 UNCOUNTED: Final = 10**6
 """The stock shown of what sells without being counted."""
 
+GRAMS: Final = 500
+"""What a thing weighs of which nobody has said it."""
+
 Sort = Literal["best", "name", "cheapest", "dearest", "newest"]
 """How a list is sorted; `best` is by how well the search matches, and without a search the shop's own order."""
 
@@ -77,7 +80,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What a cart line shows: the full name (product and variant), price now, units left."""
+    """What a cart line shows: the full name (product and variant), price now, units left, weight of one."""
 
     sku: Sku
     slug: str
@@ -85,6 +88,7 @@ class Offer:
     price: int
     stock: int
     picture: Picture | None = None
+    grams: int = GRAMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Self
 
+from app.shop.accounts import checked_email
 from app.shop.cart import Cart, CartLines, PriceList
 from app.shop.catalog import Sku
 from app.shop.errors import (
@@ -22,8 +23,11 @@ from app.shop.errors import (
     TotalChanged,
     Unavailable,
 )
+from app.shop.guests import is_guest
 from app.shop.money import MOST
 from app.shop.orders import COD, Order, OrderRequest, Orders, Shipping
+from app.shop.phones import checked_phone
+from app.shop.pricing import province_of, voucher_code
 from app.shop.settlement import Settlement
 from app.shop.text import clean
 
@@ -41,6 +45,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 class Purchase:
     """What a shopper sends to buy their cart: `payment` is ``cod`` or the acquirer's token of a card.
 
+    `account_id` may be a guest's name, see `app.shop.guests`; a guest has to tell an e-mail.
     `prices` are those that they saw, where they tell them: another one is refused at any total.
     """
 
@@ -49,6 +54,8 @@ class Purchase:
     shipping: Shipping
     payment: str
     expected_total: int
+    voucher: str | None = None
+    email: str | None = None
     prices: Mapping[Sku, int] = field(default_factory=dict)
 
     def checked(self) -> Self:
@@ -57,16 +64,25 @@ class Purchase:
             raise PaymentRefused("this is no means of payment")
         if not 0 <= self.expected_total <= MOST:
             raise Invalid("expected_total", "is not an amount of the shop", code="total_invalid")
-        return replace(self, key=checked_key(self.key), shipping=checked_shipping(self.shipping))
+        return replace(
+            self,
+            key=checked_key(self.key),
+            shipping=checked_shipping(self.shipping),
+            voucher=voucher_code(self.voucher) if self.voucher else None,
+            email=checked_email(self.email or "")[0] if is_guest(self.account_id) else None,
+        )
 
     @property
     def fingerprint(self) -> str:
         """A digest of all that was told."""
-        told: Mapping[str, object] = {
+        told: dict[str, object] = {
             "shipping": [self.shipping.name, self.shipping.phone, self.shipping.address],
             "payment": self.payment,
             "expected_total": self.expected_total,
         }
+        # What was not told is left out: a key that an older version kept stays the same request.
+        more = {"province": self.shipping.province, "voucher": self.voucher, "email": self.email}
+        told.update((name, value) for name, value in more.items() if value is not None)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
@@ -141,6 +157,8 @@ class PlaceOrder:
                 expected_total=purchase.expected_total,
                 shipping=purchase.shipping,
                 payment="cod" if purchase.payment == COD else "card",
+                voucher=purchase.voucher,
+                contact_email=purchase.email,
                 key=purchase.key,
                 fingerprint=purchase.fingerprint,
                 prices=purchase.prices,
@@ -170,14 +188,11 @@ async def take_out(cart: Cart, order: Order) -> None:
 
 def checked_shipping(shipping: Shipping) -> Shipping:
     """The address as it will be kept, or `Invalid`."""
-    phone = clean("shipping.phone", shipping.phone, most=30)
-    digits = "".join(char for char in phone if char not in " .-()/").removeprefix("+")
-    if not (digits.isascii() and digits.isdigit() and 8 <= len(digits) <= 15):
-        raise Invalid("shipping.phone", "must have 8 to 15 digits", code="phone_invalid")
     return Shipping(
         name=clean("shipping.name", shipping.name, most=100),
-        phone=("+" if "+" in phone else "") + digits,
+        phone=checked_phone("shipping.phone", shipping.phone),
         address=clean("shipping.address", shipping.address, most=300),
+        province=None if shipping.province is None else province_of(shipping.province).name,
     )
 
 

@@ -11,7 +11,9 @@ ShopError
 ├── AccountLocked          the right password, of an account that nobody may use
 ├── LinkDead               the link of a mail that was used, is over, or was never ours
 ├── Forbidden              not for this account
+├── ProofNeeded            the password was given too long ago for this
 ├── LastOwner              nobody would be left to run the shop; nothing changed
+├── OrdersUnderWay         an order still needs the account; nothing changed
 ├── TooManyAttempts        slow down, then try again
 ├── LoginNeeded            this needs an account
 ├── CartLimit              the line would pass its limit; nothing changed
@@ -94,8 +96,16 @@ class Forbidden(ShopError):
     """Not for this account, whoever uses it."""
 
 
+class ProofNeeded(ShopError):
+    """The password was given too long ago for this; nothing happened, and it may be given now."""
+
+
 class LastOwner(ShopError):
     """Nobody would be left to run the shop; nothing changed."""
+
+
+class OrdersUnderWay(ShopError):
+    """An order of this account is under way and still needs it; nothing changed."""
 
 
 class TooManyAttempts(ShopError):

@@ -10,6 +10,38 @@ from app.shop.revocations import End, Revocations, keep_promise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckPassword:
+    """Whether somebody who is logged in knows the password; guesses count like those at the door."""
+
+    accounts: Accounts
+    passwords: Passwords
+    attempts: Attempts
+
+    async def __call__(
+        self, account_id: str, *, password: str, client: str, field: str
+    ) -> tuple[Account, str]:
+        """The account and the hash that the password matches.
+
+        Raises `Invalid` naming the field, `TooManyAttempts`. `client` is the caller's address.
+        """
+        account = await self.accounts.by_id(account_id)
+        key = email_key(account.email) if account else None
+        if account is None or key is None:
+            raise _wrong(field)
+        await self.attempts.check(key, client)
+        _, hashed = await self.accounts.credentials(key) or (None, None)
+        try:
+            form = checked_password(password)
+        except Invalid:  # what could never be registered is not worth a hash
+            raise _wrong(field) from None
+        genuine = await self.passwords.verify(form, hashed)
+        if hashed is None or not genuine:
+            await self.attempts.failed(key, client)
+            raise _wrong(field)
+        return account, hashed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ChangePassword:
     """The new password counts at once, and with it the promises that the other sessions end and a mail is sent.
 
@@ -27,7 +59,8 @@ class ChangePassword:
     ) -> None:
         """Raises `Invalid`, `TooManyAttempts`, `SessionsLinger`. `client` is the caller's address."""
         wanted = checked_password(new, field="new")
-        account, hashed = await self._proved(account_id, current, client)
+        check = CheckPassword(accounts=self.accounts, passwords=self.passwords, attempts=self.attempts)
+        account, hashed = await check(account_id, password=current, client=client, field="current")
         revocation = await self.accounts.change_password(
             account_id,
             old=hashed,
@@ -35,27 +68,9 @@ class ChangePassword:
             mail=mail_to(account, "password_changed"),
         )
         if revocation is None:
-            raise _wrong()
+            raise _wrong("current")
         await keep_promise(self.revocations, revocation, end_others)
 
-    async def _proved(self, account_id: str, current: str, client: str) -> tuple[Account, str]:
-        """The account and the hash that the current password matches; guesses count like those at the door."""
-        account = await self.accounts.by_id(account_id)
-        key = email_key(account.email) if account else None
-        if account is None or key is None:
-            raise _wrong()
-        await self.attempts.check(key, client)
-        _, hashed = await self.accounts.credentials(key) or (None, None)
-        try:
-            password = checked_password(current)
-        except Invalid:  # what could never be registered is not worth a hash
-            raise _wrong() from None
-        genuine = await self.passwords.verify(password, hashed)
-        if hashed is None or not genuine:
-            await self.attempts.failed(key, client)
-            raise _wrong()
-        return account, hashed
 
-
-def _wrong() -> Invalid:
-    return Invalid("current", "is not the account's password", code="password_wrong")
+def _wrong(field: str) -> Invalid:
+    return Invalid(field, "is not the account's password", code="password_wrong")

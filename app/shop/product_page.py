@@ -64,14 +64,17 @@ class ShowProduct:
     inventory: Helpful[Stock] | None = None
     notice: Callable[[str, Shown], None] = lambda *_: None
 
-    async def __call__(self, slug: str) -> ProductView:
-        """The product and its parts; raises `NotFound`, and `Unavailable` where the catalogue cannot answer."""
+    async def __call__(self, slug: str, *, at_once: bool = True) -> ProductView:
+        """The product and its parts; raises `NotFound`, and `Unavailable` where the catalogue cannot answer.
+
+        Without `at_once` the parts are asked one after the other, which is for showing what that costs.
+        """
         product = await self.catalog.product(slug)
         if product is None:
             raise NotFound("product")
-        reviews = _asked(self.reviews, slug)
-        recommendations = _asked(self.recommendations, slug)
-        stock = _asked(self.inventory, slug)
+        reviews = await _begun(self.reviews, slug, at_once=at_once)
+        recommendations = await _begun(self.recommendations, slug, at_once=at_once)
+        stock = await _begun(self.inventory, slug, at_once=at_once)
         await _all_done(reviews, recommendations, stock)
         view = ProductView(
             product=product,
@@ -84,8 +87,12 @@ class ShowProduct:
         return view
 
 
-def _asked(helpful: Helpful[T] | None, slug: str) -> asyncio.Task[Told[T]]:
-    return asyncio.ensure_future(_told(helpful, slug))
+async def _begun(helpful: Helpful[T] | None, slug: str, *, at_once: bool) -> asyncio.Task[Told[T]]:
+    """Asked; and answered, unless all are asked at once. One that was begun before goes with whoever waits."""
+    asked = asyncio.ensure_future(_told(helpful, slug))
+    if not at_once:
+        await _all_done(asked)
+    return asked
 
 
 async def _told(helpful: Helpful[T] | None, slug: str) -> Told[T]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal, Protocol
@@ -37,6 +38,7 @@ class Review:
 class ReviewsPage(Page[Review]):
     """One page of reviews; `average` is the rating of all of them, None where there is none."""
 
+    items: Sequence[Review]  # said again for who reads copies by these types
     average: float | None
 
 

@@ -10,10 +10,12 @@ from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.catalog import Catalog
 from app.shop.checkout import PlaceOrder
 from app.shop.fulfilment import MoveOrder
+from app.shop.guests import FollowOrder, GuestLinks
 from app.shop.orders import Orders
 from app.shop.password import ChangePassword
 from app.shop.people import People
 from app.shop.product_page import ShowProduct
+from app.shop.quoting import QuoteCart
 from app.shop.reviewing import Reviewing
 from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
@@ -37,7 +39,10 @@ class Shop:
     show_cart: ShowCart
     add_to_cart: AddToCart
     put_in_cart: PutInCart
+    quote_cart: QuoteCart
     place_order: PlaceOrder
+    guest_links: GuestLinks
+    follow_order: FollowOrder
     cancel_order: CancelOrder
     move_order: MoveOrder
     settlement: Settlement | None

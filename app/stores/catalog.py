@@ -102,6 +102,7 @@ class SqlCatalog:
                 variants.c.name.label("variant"),
                 variants.c.price,
                 sellable.label("stock"),
+                variants.c.grams,
                 products.c.slug,
                 products.c.name,
                 _PICTURES.label("pictures"),
@@ -171,6 +172,7 @@ def _offer(row: AnyRow) -> Offer:
         price=row.price,
         stock=row.stock,
         picture=next(iter(_pictures(row)), None),
+        grams=row.grams,
     )
 
 

@@ -159,6 +159,7 @@ def _variant(options: Sequence[str], position: int, variant: ImportedVariant) ->
         "stock": variant.stock,
         "options": dict(zip(options, variant.values, strict=True)),
         "sells_past_zero": variant.sells_past_zero,
+        "grams": variant.grams,
     }
 
 
@@ -170,7 +171,8 @@ _EXPORT: Final = """
 SELECT products.id, products.slug, products.name, products.body_html, products.description,
        categories.name AS category, products.vendor, products.tags, products.option_names,
        products.visible, products.hidden_as,
-       (SELECT jsonb_agg(jsonb_build_array(sku, options, price, stock, sells_past_zero) ORDER BY position, sku)
+       (SELECT jsonb_agg(jsonb_build_array(sku, options, price, stock, sells_past_zero, grams)
+               ORDER BY position, sku)
         FROM variants WHERE variants.product_id = products.id) AS variants,
        (SELECT jsonb_agg(jsonb_build_array(source, alt) ORDER BY position)
         FROM product_pictures WHERE product_pictures.product_id = products.id) AS pictures
@@ -197,8 +199,9 @@ def _product(row: AnyRow) -> ImportedProduct:
                 price=price,
                 stock=stock,
                 sells_past_zero=past_zero,
+                grams=grams,
             )
-            for sku, options, price, stock, past_zero in row.variants
+            for sku, options, price, stock, past_zero, grams in row.variants
         ),
         pictures=tuple(Picture(source=source, alt=alt) for source, alt in row.pictures or ()),
     )

@@ -37,6 +37,11 @@ def lines_in(fields: Mapping[str, JSON]) -> CartLines:
     )
 
 
+def is_in(fields: Mapping[str, JSON]) -> bool:
+    """Whether a visitor's cart was ever filled in that session; its id comes with its first line."""
+    return _ID in fields
+
+
 def quantities_in(fields: Mapping[str, JSON], prefix: str) -> dict[Sku, int]:
     """The units by SKU in the fields with that prefix."""
     return {

@@ -16,7 +16,7 @@ from app.shop.revocations import account_of
 from app.stores.cart_copy import CartCopy, copy_in
 from app.stores.cart_steps import KeptCart
 from app.stores.carts import SqlCarts
-from app.stores.session_cart import SessionCart, lines_in, unavailable, without
+from app.stores.session_cart import SessionCart, is_in, lines_in, unavailable, without
 
 
 class Versions(Protocol):
@@ -61,9 +61,9 @@ class ShopperCart:
         fields = await self._fields()
         if account_id is None:
             return lines_in(fields)
-        guest, copy = lines_in(fields), copy_in(fields)
-        if guest.quantities:
+        if is_in(fields) and (guest := lines_in(fields)).quantities:
             return (await self._brought_in(account_id, guest, fields)).lines
+        copy = copy_in(fields)
         if copy is not None and not await self._is_behind(account_id, copy):
             return copy.lines
         kept = await self.of.carts.read(account_id)

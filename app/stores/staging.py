@@ -30,7 +30,7 @@ CREATE TEMPORARY TABLE wanted ON COMMIT DROP AS
 SELECT staged.slug, variant.*
 FROM staged, jsonb_to_recordset(staged.variants) AS variant (
     line integer, sku text, position integer, name text, price bigint, stock integer, options jsonb,
-    sells_past_zero boolean
+    sells_past_zero boolean, grams integer
 );
 CREATE UNIQUE INDEX ON staged (slug);
 CREATE UNIQUE INDEX ON wanted (sku);
@@ -78,7 +78,16 @@ WITH written AS (
 INSERT INTO touched SELECT id, added FROM written
 """  # noqa: S608 -- names of columns, all of this file
 
-_OF_VARIANT: Final = ("product_id", "position", "name", "price", "stock", "options", "sells_past_zero")
+_OF_VARIANT: Final = (
+    "product_id",
+    "position",
+    "name",
+    "price",
+    "stock",
+    "options",
+    "sells_past_zero",
+    "grams",
+)
 
 LOCK_VARIANTS: Final = """
 SELECT count(*) FROM (
@@ -86,10 +95,10 @@ SELECT count(*) FROM (
     JOIN products ON products.id = kept.product_id
     LEFT JOIN wanted USING (sku)
     WHERE (products.slug IN (SELECT slug FROM staged) OR wanted.sku IS NOT NULL)
-      AND (kept.position, kept.name, kept.price, kept.stock, kept.options, kept.sells_past_zero, products.slug)
+      AND (kept.position, kept.name, kept.price, kept.stock, kept.options, kept.sells_past_zero, kept.grams, products.slug)
           IS DISTINCT FROM
           (wanted.position, wanted.name, wanted.price, wanted.stock, wanted.options, wanted.sells_past_zero,
-           wanted.slug)
+           wanted.grams, wanted.slug)
     ORDER BY kept.sku
     FOR UPDATE OF kept
 ) AS locked

@@ -29,12 +29,12 @@ class SqlStandings:
         """Locked once, however often it is asked."""
 
         async def work(connection: AsyncConnection) -> Changed | None:
-            row = await _locked_row(connection, account_id)
+            row = await locked_row(connection, account_id)
             if row is None:
                 return None
             if row.locked_at is not None:
                 return account_of_row(row), None
-            await _leave_an_owner(connection, row)
+            await leave_an_owner(connection, row)
             return await _change(connection, row, "account_locked", locked_at=func.now())
 
         return await self.database.transaction(work) if is_uuid(account_id) else None
@@ -43,7 +43,7 @@ class SqlStandings:
         """Their sessions ended when it was locked, and stay ended."""
 
         async def work(connection: AsyncConnection) -> Account | None:
-            row = await _locked_row(connection, account_id)
+            row = await locked_row(connection, account_id)
             if row is None:
                 return None
             if row.locked_at is None:
@@ -61,18 +61,18 @@ class SqlStandings:
         """Nothing happens to whoever has that role."""
 
         async def work(connection: AsyncConnection) -> Changed | None:
-            row = await _locked_row(connection, account_id)
+            row = await locked_row(connection, account_id)
             if row is None:
                 return None
             if row.role == role:
                 return account_of_row(row), None
-            await _leave_an_owner(connection, row)
+            await leave_an_owner(connection, row)
             return await _change(connection, row, "role_changed", role=role)
 
         return await self.database.transaction(work) if is_uuid(account_id) else None
 
 
-async def _locked_row(connection: AsyncConnection, account_id: str) -> AnyRow | None:
+async def locked_row(connection: AsyncConnection, account_id: str) -> AnyRow | None:
     """The account under a lock, together with every owner: two owners who lock each other come one by one."""
     found = await connection.execute(
         select(accounts)
@@ -83,7 +83,7 @@ async def _locked_row(connection: AsyncConnection, account_id: str) -> AnyRow | 
     return next((row for row in found if row.id == account_id), None)
 
 
-async def _leave_an_owner(connection: AsyncConnection, row: AnyRow) -> None:
+async def leave_an_owner(connection: AsyncConnection, row: AnyRow) -> None:
     """Raises `LastOwner` where the account is the only owner who may come in."""
     others = select(func.count()).where(accounts.c.role == "owner", accounts.c.id != row.id, is_open())
     if row.role == "owner" and not await connection.scalar(others):

@@ -118,10 +118,12 @@ variants: Final = Table(
     Column("stock", Integer, nullable=False),
     Column("options", JSONB, nullable=False, server_default=text("'{}'")),
     Column("sells_past_zero", Boolean, nullable=False, server_default=text("false")),  # nobody counts it
+    Column("grams", Integer, nullable=False, server_default=text("500")),
     # The SKU is the name of a field in the session; Redis keeps a hash compact up to 64 bytes of name.
     CheckConstraint("octet_length(sku) BETWEEN 1 AND 64", name="sku"),
     CheckConstraint("price BETWEEN 0 AND 1000000000000", name="price"),
     CheckConstraint("stock >= 0", name="stock"),
+    CheckConstraint("grams BETWEEN 0 AND 1000000", name="grams"),
 )
 
 revocations: Final = Table(

@@ -21,6 +21,7 @@ class WebConfig:
     `body_limit` counts the bytes of one request's whole body; no form or JSON of the shop has a tenth of
     it, and a megabyte of unknown JSON fields would cost half a second and 120 MB to refuse. At the owner's
     desk it is `desk_body_limit`: descriptions, pictures and catalogues; less than the balancer passes.
+    For `proof_lasts` after the password was given, sensitive actions do not ask for it again.
     `webhook_secrets` are what the acquirer signs its calls with; without one, every call is refused.
     """
 
@@ -31,6 +32,7 @@ class WebConfig:
     body_limit: int = 64 * 1024
     desk_body_limit: int = 10_000_000
     webhook_secrets: tuple[str, ...] = ()
+    proof_lasts: timedelta = timedelta(minutes=15)
 
     @property
     def origin(self) -> Origin:

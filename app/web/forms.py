@@ -24,7 +24,7 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 DAYS: Final = (date(2000, 1, 1), date(2199, 12, 31))
 """No order is from before or after."""
 
-_SECRETS: Final = frozenset({"password", "current", "new"})
+_SECRETS: Final = frozenset({"password", "current", "new", "proof"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +73,12 @@ class Form:
     def shown(self, name: str) -> str:
         """What the field of a page that is shown again holds; never a password."""
         return "" if name in _SECRETS else self.values.get(name, ("",))[0]
+
+    def open(self) -> list[tuple[str, str]]:
+        """Every field with each of its values, without the secrets."""
+        return [
+            (name, value) for name, values in self.values.items() if name not in _SECRETS for value in values
+        ]
 
 
 NOTHING_TYPED: Final = Form()

@@ -19,7 +19,7 @@ from app.shop.errors import ShopError
 from app.shop.shop import Shop
 from app.web import docs
 from app.web.answers import answer, refusal, refuse
-from app.web.api import webhooks
+from app.web.api import compose, webhooks
 from app.web.api.faults import problem_with
 from app.web.api.routes import HOT_ROUTES, api_router
 from app.web.api.routes import PREFIX as API
@@ -73,6 +73,7 @@ def install(
     app.state.cart_of = cart_of
     app.state.rates = rates
     app.state.webhook_secrets = config.webhook_secrets
+    app.state.proof_lasts = config.proof_lasts
     _add_routes(app)
     if gateway is not None:
         app.router.routes.append(
@@ -87,6 +88,7 @@ def _add_routes(app: FastAPI) -> None:
     app.router.routes[:0] = HOT_ROUTES
     app.include_router(api_router())
     app.router.routes += [
+        *compose.routes,
         *ROUTES,
         *webhooks.routes,
         Route(PREFIX + "{name:path}", ASSETS.serve),
@@ -109,7 +111,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     app.add_middleware(SessionMiddleware, sessions=sessions, unavailable=_unavailable, ended=_ended)
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
     app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, SHOP_PATH))
-    app.add_middleware(HostCheck, origin=config.origin)
+    app.add_middleware(HostCheck, origin=config.origin, exempt=(SHOP_PATH,))
     app.add_middleware(Language)
     app.add_middleware(BodyLimit, limit=config.body_limit, larger={DESK_PATH: config.desk_body_limit})
     app.add_middleware(Stamp, replica_name=config.replica_name, secure=config.origin.is_secure)

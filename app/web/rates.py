@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from starlette.requests import Request
+from starlette.types import Scope
 
 from app.shop.errors import TooManyAttempts
+from app.web.errors import TooManyRequests
 from app.web.shopping import client_of
 
 
@@ -18,6 +20,14 @@ class Rates(Protocol):
 
     def gateway_wait_s(self, client: str) -> int:
         """Count one call through the gateway."""
+
+
+def count_call(rates: Rates | None, scope: Scope) -> None:
+    """Raises `TooManyRequests` past the address's share of what goes on to the services."""
+    client = scope.get("client")
+    wait_s = 0 if rates is None or client is None else rates.gateway_wait_s(client[0])
+    if wait_s:
+        raise TooManyRequests(retry_after_s=wait_s)
 
 
 async def count_registration(request: Request) -> None:

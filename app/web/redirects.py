@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse
 
 from app.sessions import SessionEnded
 from app.shop.desk.errors import AlreadyDone
-from app.shop.errors import CartOrdered, KeyInProgress, LoginNeeded
+from app.shop.errors import CartOrdered, KeyInProgress, LoginNeeded, ProofNeeded
 
 _DESK: Final = {
     "product": "/quan-tri/san-pham/",
@@ -21,6 +21,9 @@ _DESK: Final = {
     "account": "/quan-tri/tai-khoan/",
 }
 """Where the desk shows a subject of its audit log, by its kind."""
+
+PROOF: Final = "/tai-khoan/xac-nhan"
+"""Where the password is given again."""
 
 _NEXT_MOST: Final = 1000
 """Characters; a search with every filter is far shorter."""
@@ -53,6 +56,8 @@ def detour(request: Request, error: Exception) -> RedirectResponse | None:
     match error:
         case LoginNeeded():
             return see_other("/dang-nhap", next=_asked_for(request))
+        case ProofNeeded():
+            return see_other(PROOF, next=_asked_for(request))
         case SessionEnded():
             return see_other("/dang-nhap", next=_asked_for(request), ended="1")
         case CartOrdered(order_id=order_id) | KeyInProgress(order_id=str(order_id)):

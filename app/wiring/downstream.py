@@ -65,7 +65,11 @@ def downstream_of(
         else None,
         inventory=HttpInventory(inventory, listeners=listeners) if inventory else None,
         cache=Cache(
-            CacheConfig(url=settings.cache_url or settings.redis_url, timeout=settings.cache_timeout),
+            CacheConfig(
+                url=settings.cache_url or settings.redis_url,
+                timeout=settings.cache_timeout,
+                keep_every=settings.cache_keep_every,
+            ),
             listeners=listeners,
         ),
         notice=notice,

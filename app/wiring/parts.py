@@ -25,7 +25,9 @@ from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.desk.desk import Desk
 from app.shop.fulfilment import MoveOrder
+from app.shop.guests import FollowOrder
 from app.shop.password import ChangePassword
+from app.shop.quoting import QuoteCart
 from app.shop.recovery import Recovery
 from app.shop.revocations import EndSession, EndSessions
 from app.shop.settlement import Settlement
@@ -38,6 +40,7 @@ from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
 from app.stores.desk.importer import Importer
 from app.stores.desk.jobs import SqlJobs
+from app.stores.guest_links import SignedGuestLinks
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
@@ -46,10 +49,12 @@ from app.stores.rates import RatesConfig, RedisRates
 from app.stores.revocations import Replay, SessionEpochs, SqlRevocations
 from app.stores.shopper_cart import AccountCarts
 from app.stores.snapshot import Snapshot
+from app.stores.vouchers import SqlVouchers
 from app.web.gateway import Gateway
 from app.web.pages.payment import PATH as RETURN_PATH
 from app.wiring import listing
 from app.wiring.blocking import Blocking
+from app.wiring.charges import charges_of
 from app.wiring.desk import desk_of
 from app.wiring.downstream import Downstream, downstream_of
 from app.wiring.gateway import gateway_of
@@ -135,7 +140,13 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         settings, listeners=[observability.resilience], notice=observability.degradations
     )
     rates = RedisRates(RatesConfig(url=settings.redis_url)) if settings.rate_limit else None
-    gateway = gateway_of(settings, lifecycle, rates=rates, listeners=[observability.resilience])
+    gateway = gateway_of(
+        settings,
+        lifecycle,
+        accounts=SqlAccounts(database=database),
+        rates=rates,
+        listeners=[observability.resilience],
+    )
     board = ControlBoard(settings.redis_url)
     listing.databases(observability, pages=database, logins=logins, background=background)
     listing.redis(observability, attempts=attempts, board=board)
@@ -226,7 +237,7 @@ def _settlement(settings: Settings, database: Database, payments: HttpPayments |
     if payments is None:
         return None
     return Settlement(
-        orders=SqlOrders(database=database),
+        orders=SqlOrders(database=database, guest_path=SignedGuestLinks(settings.secret_keys).path),
         ledger=SqlLedger(database=database),
         payments=payments,
         return_url=settings.public_url + RETURN_PATH,
@@ -253,7 +264,9 @@ def _shop(
 ) -> Shop:
     catalog = SqlCatalog(database=database)
     logging_in = SqlAccounts(database=logins)
-    orders = SqlOrders(database=database)
+    charges = charges_of(settings)
+    links = SignedGuestLinks(settings.secret_keys)
+    orders = SqlOrders(database=database, charges=charges, guest_path=links.path)
     revocations = SqlRevocations(database=database)
     settlement = _settlement(settings, database, downstream.payments)
     show_product, reviewing = product_pages(catalog, downstream)
@@ -278,6 +291,7 @@ def _shop(
             logins=logins,
             sessions=sessions,
             passwords=passwords,
+            attempts=attempts,
             asks=RedisAsks(asks_config(settings), attempts.pool),
         ),
         end_session=EndSession(revocations=revocations),
@@ -285,6 +299,11 @@ def _shop(
         show_cart=ShowCart(offers=offers),
         add_to_cart=AddToCart(offers=offers),
         put_in_cart=PutInCart(offers=offers),
+        quote_cart=QuoteCart(
+            show_cart=ShowCart(offers=offers), charges=charges, vouchers=SqlVouchers(database=database)
+        ),
+        guest_links=links,
+        follow_order=FollowOrder(orders=orders, links=links),
         place_order=PlaceOrder(
             orders=orders, offers=offers, settlement=settlement, lease=settings.checkout_lease
         ),

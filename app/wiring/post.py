@@ -17,12 +17,11 @@ from app.observability.observability import Observability
 from app.observability.writer import LineWriter
 from app.resilience import Bulkhead, BulkheadConfig
 from app.settings import Settings
-from app.shop.forgotten import WriteReset
 from app.shop.mail import MailServer
 from app.stores.database import Database
 from app.stores.outbox import SqlOutbox
 from app.stores.postman import Postman
-from app.stores.resets import SqlResets
+from app.wiring.people import preparations_of
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +45,7 @@ def postman_of(
         SqlOutbox(database=database),
         server,
         slots,
-        preparations={"password_reset": WriteReset(resets=SqlResets(database=database))},
+        preparations=preparations_of(database),
         listeners=[metrics],
     )
     metrics.watch(lambda: postman.backlog)

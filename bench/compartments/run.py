@@ -1,6 +1,6 @@
 """What a hanging dependency takes along, in compartments of its own and in one shared pool; what comes back after.
 
-``make bench-compartments``. Everything talks to 127.0.0.1, is bounded and ends by itself, in two or three minutes.
+``make bench-compartments``. Everything talks to 127.0.0.1, is bounded and ends by itself, in six minutes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 import aiohttp
 
 from app.planning.places import longest_wait_s, mean_wait_s
-from bench.compartments import pages, recovery
+from bench.compartments import pages, product_pages, recovery
 from bench.compartments.front import PATIENCE_S, POOL
 from bench.compartments.processes import downstream, front
 
@@ -194,6 +194,7 @@ async def main() -> None:
     await measure("shared", rounds=1, healthy_s=5, hanging_s=30)
     await recovery.main()
     await pages.main()
+    await product_pages.main()
 
 
 if __name__ == "__main__":

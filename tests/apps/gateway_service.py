@@ -81,7 +81,9 @@ async def body_of(reader: asyncio.StreamReader, head: bytes) -> tuple[bytes, int
     return body[:64], length
 
 
-async def answer(way: str, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def answer(  # noqa: C901 -- a way of answering is a line
+    way: str, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
     """One answer; the connection is kept unless the way is to cut it."""
     if way == "large":
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % LARGE)
@@ -99,6 +101,11 @@ async def answer(way: str, head: bytes, reader: asyncio.StreamReader, writer: as
             await writer.drain()
             await asyncio.sleep(0.2)
         writer.write(b"0\r\n\r\n")
+    elif way == "twice later":
+        writer.write(whole(b"{}"))
+        await writer.drain()
+        await asyncio.sleep(0.2)
+        writer.write(whole(b'{"stolen": true}'))
     elif way == "hang":
         await reader.read()
         raise ConnectionResetError

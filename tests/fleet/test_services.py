@@ -136,7 +136,9 @@ class TestTheRealServices:
                 "inventory.product",
                 "cache.read",
                 "cache.write",
-                "gateway.payments.echo",
+                *(f"gateway.{name}.echo" for name in ("payments", "reviews", "recommendations", "inventory")),
+                *("gateway.reviews.list", "gateway.reviews.mine", "gateway.recommendations.beside"),
+                *("gateway.inventory.product", "gateway.inventory.skus"),
             }
 
     @staticmethod

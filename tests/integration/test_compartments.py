@@ -112,6 +112,11 @@ async def test_every_finite_resource_of_a_replica_is_listed(
         "cache Redis",
         *SERVICES,
         *(f"{name} connections" for name in SERVICES),
+        *(
+            f"gateway.{name}{what}"
+            for name in ("reviews", "recommendations", "inventory")
+            for what in ("", " connections")
+        ),
     }
     assert all(each["shared_by"] and each["dies"] for each in rows.values())
     assert [breaker.name for breaker in parts.observability.resilience.breakers()] == [
@@ -126,6 +131,11 @@ async def test_every_finite_resource_of_a_replica_is_listed(
         "inventory.product",
         "cache.read",
         "cache.write",
+        "gateway.reviews.list",
+        "gateway.reviews.mine",
+        "gateway.recommendations.beside",
+        "gateway.inventory.product",
+        "gateway.inventory.skus",
     ]
     async with parts.running():
         states = parts.observability.components.states

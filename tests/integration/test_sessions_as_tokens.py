@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import time
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -15,6 +16,7 @@ from typing import Any
 import httpx
 import jwt
 import pytest
+import redis
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import (
@@ -260,6 +262,27 @@ async def test_a_cart_that_no_cookie_can_hold_is_refused_and_the_rest_stays(
     assert {answer.status_code for answer in answers} == {200, 422}
     assert "fit into a cookie" in answers[-1].text
     assert len((await shopper.get("/cart")).json()["lines"]) >= 60
+
+
+async def test_whoever_filled_a_cookie_as_a_visitor_can_still_log_in(url: str) -> None:
+    async with serving(url) as browser, browser() as visitor:
+        added = 0
+        while (await visitor.get(f"/add?sku=AO-{added:03}")).status_code == 200:
+            added += 1
+        assert (await visitor.get(f"/login?user=user:{'x' * 95}")).status_code == 200
+        assert len((await visitor.get("/cart")).json()["lines"]) == added
+
+
+@pytest.mark.parametrize("junk", [b"junk", b"\xff", b"", b"1e3:ended", b"x:claimed:y"])
+async def test_an_unreadable_entry_of_the_block_list_blocks(
+    shopper: httpx.AsyncClient, redis_url: str, junk: bytes
+) -> None:
+    body = token_of(shopper).split(".")[1]
+    jti = json.loads(urlsafe_b64decode(body + "=="))["jti"]
+    with redis.Redis.from_url(redis_url) as server:
+        server.set(f"{CONFIG.namespace}:ended:{hashlib.sha256(jti.encode()).hexdigest()}", junk)
+    assert (await shopper.get("/cart")).json()["user"] is None
+    assert (await shopper.get("/add")).status_code == 200
 
 
 async def test_without_the_block_list_nobody_is_believed(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from app.sessions import Sessions
 from tests.apps.session_app import CONFIG, KEYS, app_on
@@ -16,20 +18,32 @@ from tests.redis_servers import own_redis
 
 
 @pytest.fixture(
-    params=[("redis", "jwt"), ("jwt", "redis"), ("redis", "redis"), ("redis", "memory")], ids="→".join
-)
+    params=[
+        ("redis", "jwt"), ("jwt", "redis"), ("redis", "redis"), ("redis", "memory"), ("jwt", "jwt"), ("jwt", "eddsa"),
+    ],
+    ids="→".join,
+)  # fmt: skip
 async def urls(
     request: pytest.FixtureRequest, redis_url: str, tmp_path: Path
 ) -> AsyncIterator[Sequence[str]]:
     """The old backend and the new."""
     kinds: tuple[str, str] = request.param
+    key_file = tmp_path / "key.pem"
+    key_file.write_bytes(
+        Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
     with own_redis(tmp_path) as second:
         servers = (redis_url, second.url)
-        yield [_url(kind, server) for kind, server in zip(kinds, servers, strict=True)]
+        yield [_url(kind, server, key_file) for kind, server in zip(kinds, servers, strict=True)]
 
 
-def _url(kind: str, server: str) -> str:
-    return {"memory": "memory://", "redis": server, "jwt": f"jwt+{server}"}[kind]
+def _url(kind: str, server: str, key_file: Path) -> str:
+    return {
+        "memory": "memory://",
+        "redis": server,
+        "jwt": f"jwt+{server}",
+        "eddsa": f"jwt+{server}?key_files={key_file}",
+    }[kind]
 
 
 class Fleet:
@@ -131,3 +145,43 @@ async def test_revocation_reaches_both_backends(urls: Sequence[str]) -> None:
         await made.end_all("user:1")
         for cookies in (before, after):
             assert (await made.get("/cart", cookies)).json()["user"] is None
+
+
+async def test_a_session_that_ended_before_the_change_stays_ended(urls: Sequence[str]) -> None:
+    """Nobody told the new backend, and a token says of itself that it is alive."""
+    old, new = urls
+    async with fleet(old, 1) as made:
+        out, revoked = httpx.Cookies(), httpx.Cookies()
+        for cookies, user in ((out, "user:1"), (revoked, "user:2")):
+            await made.get(f"/login?user={user}", cookies)
+        await made.get("/logout", httpx.Cookies(out))
+        await made.end_all("user:2")
+        for primary, other in ((old, new), (new, old)):
+            await made.put(0, primary, other)
+            for cookies in (out, revoked):
+                assert (await made.get("/cart", httpx.Cookies(cookies))).json()["user"] is None
+
+
+async def test_a_session_from_before_the_change_is_listed_and_logged_out(urls: Sequence[str]) -> None:
+    old, new = urls
+    for primary, other in ((old, new), (new, old)):
+        async with fleet(old, 1) as made:
+            cookies = httpx.Cookies()
+            await made.get("/login?user=user:3", cookies)
+            await made.put(0, primary, other)
+            assert (await made.get("/devices", cookies)).json() == [True]
+            before = httpx.Cookies(cookies)
+            await made.get("/logout", cookies)
+            assert (await made.get("/cart", before)).json()["user"] is None
+
+
+async def test_a_session_that_no_cookie_can_hold_stays_where_it_is(redis_url: str) -> None:
+    async with fleet(redis_url, 1) as made:
+        cookies = httpx.Cookies()
+        for n in range(150):
+            await made.get(f"/add?sku=AO-DAI-LUA-HONG-{n:03}", cookies)
+        await made.put(0, f"jwt+{redis_url}", redis_url)
+        for path in ("/login?user=user:1", "/others", "/login?user=user:1"):
+            assert (await made.get(path, cookies)).status_code == 200
+            shown = (await made.get("/cart", cookies)).json()
+            assert (shown["user"], len(shown["lines"])) == ("user:1", 150)

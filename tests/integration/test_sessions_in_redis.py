@@ -166,12 +166,13 @@ async def test_an_unreadable_record_means_a_fresh_session_and_one_line_in_the_lo
     assert len(caplog.records) == (0 if path == "/logout" else 1)
 
 
-async def test_an_unreadable_field_is_taken_for_absent(redis_url: str, store: Client) -> None:
+@pytest.mark.parametrize("junk", [b"\xff not JSON", b"9" * 5000], ids=["bytes", "digits"])
+async def test_an_unreadable_field_is_taken_for_absent(redis_url: str, store: Client, junk: bytes) -> None:
     async with serving(redis_url) as browser, browser() as visitor:
         for sku in "AB":
             await visitor.get(f"/add?sku={sku}")
         (key,) = keys(store)
-        store.hset(key.decode(), "cart:A", b"\xff not JSON")
+        store.hset(key.decode(), "cart:A", junk)
         answer = await visitor.get("/cart")
         assert answer.status_code == 200
         assert answer.json()["lines"]["cart:B"] == 1

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 import redis
 
+from app.sessions import Session, SessionEnded, Sessions
 from app.sessions.changes import Changes
 from app.sessions.contract import Clock
 from app.sessions.records import Draft, Ended, Record
 from app.sessions.redis_link import Reply
-from app.sessions.redis_scripts import COMMIT, CREATE, Script
+from app.sessions.redis_scripts import CLAIM, COMMIT, CREATE, EPOCH, Script
 from app.sessions.redis_server import Options, Server
 from app.sessions.redis_store import RedisStore
 from app.sessions.tickets import SignedSeal
@@ -143,6 +145,25 @@ async def test_with_a_lost_index_no_write_after_the_end_of_all_is_reported_done(
     await other.end_all("user:1")
     assert isinstance(await other.commit(record.ticket, Changes(put={"a": b"2"})), Ended)
     assert isinstance(await other.claim(record.ticket), Ended)
+
+
+@pytest.mark.parametrize("held", [EPOCH, CLAIM, CREATE], ids=["epoch", "claim", "create"])
+async def test_with_a_lost_index_the_end_of_all_ends_what_a_session_is_replaced_by(
+    slow: RedisStore, other: RedisStore, gate: Gate, server: redis.Redis, held: Script
+) -> None:
+    cookie = slow.seal.close((await other.create(MINE)).ticket)
+    server.delete(*server.scan_iter(match="*:index:*"))
+    header = (b"cookie", f"{CONFIG.cookie}={cookie}".encode())
+    session = Session(Sessions([slow], CONFIG), {"type": "http", "headers": [header], "client": None})
+    gate.held = held
+    rotation = asyncio.create_task(session.login("user:1"))
+    await gate.reached.wait()
+    await other.end_all("user:1")
+    gate.opened.set()
+    with suppress(SessionEnded):
+        await rotation
+    await session.reload()
+    assert await session.user() is None
 
 
 async def test_a_lost_index_heals_with_use(other: RedisStore, server: redis.Redis, clock: Clock) -> None:

@@ -69,7 +69,7 @@ class TestMeaning:
         summary = file.summary
         assert (summary.products, summary.variants, summary.pictures) == (20, 22, 20)
         assert summary.skus_made_up == 22
-        assert "Variant Grams" in summary.ignored_columns
+        assert "Variant Taxable" in summary.ignored_columns
         top = next(product for product in products if product.slug == "classic-varsity-top")
         assert top.options == ("Size",)
         assert [variant.values for variant in top.variants] == [("Small",), ("Medium",), ("Large",)]

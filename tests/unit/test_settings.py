@@ -83,7 +83,7 @@ def test_a_missing_required_setting_is_named(name: str) -> None:
         ("CHOPHO_SESSION_URL", "mysql://x", "wants a URL beginning with"),
         ("CHOPHO_DATABASE_URL", "sqlite://", "wants a URL beginning with postgresql"),
         ("CHOPHO_DATABASE_URL", "postgresql+psycopg://a:port/x", "host:port/name"),
-        ("CHOPHO_DATABASE_URL", "postgresql+psycopg://a,,b/x", "none of them empty"),
+        ("CHOPHO_DATABASE_URL", "postgresql+psycopg://a,,b/x", "several hosts as"),
         ("CHOPHO_TRUSTED_PROXIES", "everyone", "wants comma-separated networks"),
         ("CHOPHO_PUBLIC_URL", "chopho.example", "wants an origin"),
         ("CHOPHO_PUBLIC_URL", "http://chopho.example/shop", "wants an origin"),

@@ -24,9 +24,12 @@ from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, Offers, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
 from app.shop.fulfilment import MoveOrder
+from app.shop.guests import FollowOrder
 from app.shop.merging import Merging
 from app.shop.password import ChangePassword
+from app.shop.pricing import standard_charges
 from app.shop.product_page import ShowProduct
+from app.shop.quoting import QuoteCart
 from app.shop.revocations import EndSession, EndSessions
 from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
@@ -35,6 +38,7 @@ from app.stores.attempts import AttemptsConfig, RedisAttempts
 from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
+from app.stores.guest_links import SignedGuestLinks
 from app.stores.migrations import migrate
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
@@ -43,6 +47,7 @@ from app.stores.revocations import SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
 from app.stores.shopper_cart import AccountCarts
 from app.stores.snapshot import Snapshot
+from app.stores.vouchers import SqlVouchers
 from app.web import WebConfig, bare_app, install
 from app.wiring.desk import desk_of
 from app.wiring.people import people_of
@@ -126,7 +131,8 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
             attempts = RedisAttempts(AttemptsConfig(url=redis_url))
             passwords = ArgonPasswords(PasswordConfig(memory_kib=64, passes=1))
             catalog, accounts = SqlCatalog(database=database), SqlAccounts(database=database)
-            orders = SqlOrders(database=database)
+            links = SignedGuestLinks(keys)
+            orders = SqlOrders(database=database, guest_path=links.path)
             sessions = Sessions.from_url(
                 session_url, keys=keys, config=SessionConfig(namespace="test", cookie_secure=cookie_secure)
             )
@@ -152,6 +158,7 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                     logins=database,
                     sessions=sessions,
                     passwords=passwords,
+                    attempts=attempts,
                     asks=RedisAsks(AsksConfig(url=redis_url), attempts.pool),
                 ),
                 end_session=EndSession(revocations=revocations),
@@ -159,7 +166,14 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                 show_cart=ShowCart(offers=offers or catalog.offers),
                 add_to_cart=AddToCart(offers=offers or catalog.offers),
                 put_in_cart=PutInCart(offers=offers or catalog.offers),
+                quote_cart=QuoteCart(
+                    show_cart=ShowCart(offers=offers or catalog.offers),
+                    charges=standard_charges(),
+                    vouchers=SqlVouchers(database=database),
+                ),
                 place_order=PlaceOrder(orders=orders, offers=OffersSnapshot(catalog.offers, max_age_s=0)),
+                guest_links=links,
+                follow_order=FollowOrder(orders=orders, links=links),
                 cancel_order=CancelOrder(orders=orders, settlement=None),
                 move_order=MoveOrder(orders=orders, settlement=None),
                 settlement=None,

@@ -7,12 +7,10 @@ from datetime import timedelta
 
 from app.clients.mail.config import LettersConfig
 from app.clients.mail.letters import Letters
-from app.shop.forgotten import WriteReset
 from app.shop.mail import Message
 from app.stores.database import Database, DatabaseConfig
 from app.stores.outbox import SqlOutbox
-from app.stores.postman import Prepare
-from app.stores.resets import SqlResets
+from app.wiring.people import preparations_of
 from tests.web.conftest import ORIGIN, World
 
 LETTERS = Letters(LettersConfig(sender="shop@chopho.example", public_url=ORIGIN))
@@ -22,7 +20,7 @@ _PATH = re.compile(re.escape(ORIGIN) + r"(/\S*\?token=\S+)")
 async def delivered(world: World) -> list[tuple[Message, str]]:
     """Every mail that waits, as whoever it goes to gets it; then none waits any more."""
     database = Database(DatabaseConfig(url=world.database_url, pool_size=1))
-    prepare: dict[str, Prepare] = {"password_reset": WriteReset(resets=SqlResets(database=database))}
+    prepare = preparations_of(database)
     box = SqlOutbox(database=database)
     found: list[tuple[Message, str]] = []
     try:

@@ -30,7 +30,14 @@ def shop(
     folder = tmp_path_factory.mktemp("gateway")
     with (
         service() as url,
-        replica(folder, url, redis=redis_server.url, database=web_database_url, GATEWAY_POOL_SIZE="4") as one,
+        replica(
+            folder,
+            url,
+            redis=redis_server.url,
+            database=web_database_url,
+            GATEWAY_POOL_SIZE="4",
+            GATEWAY_TIMEOUT="60s",
+        ) as one,
     ):
         yield one
 
@@ -64,7 +71,7 @@ class TestTheRequest:
         assert told.value("x-forwarded-proto") == "http"
         assert told.value("x-forwarded-host") == f"127.0.0.1:{shop.port}"
         assert told.value("x-forwarded-for") == "127.0.0.1"
-        assert 0 < int(told.value("x-request-deadline-ms")) <= 2000
+        assert 0 < int(told.value("x-request-deadline-ms")) <= 60_000
         assert set(told.names) == {
             *("authorization", "x-custom", "accept", "user-agent", "accept-encoding"),
             *("host", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-for"),
@@ -378,8 +385,9 @@ class TestTheAnswer:
         assert "set-cookie" not in answer.headers
 
     def test_a_second_answer_reaches_nobody(self, shop: Replica) -> None:
-        for _ in range(5):
-            shop.ask("twice")
+        for way in ("twice", "twice later") * 3:
+            assert "stolen" not in shop.ask(way).text
+            time.sleep(0.4)  # until the second is there
             assert "stolen" not in shop.ask().text
 
     @pytest.mark.parametrize("way", ["cut", "cut chunked"])

@@ -150,6 +150,12 @@ async def test_no_text_makes_a_form_crash_and_what_was_typed_is_escaped(shopper:
         ("/thanh-toan", {"nonce", "name", "phone", "address", "payment", "expected_total"}),
         ("/tai-khoan/phien", {"handle", "which"}),
         ("/tai-khoan/mat-khau", {"current", "new"}),
+        ("/tai-khoan/ho-so", {"name", "phone", "language", "nonce"}),
+        ("/tai-khoan/dia-chi", {"name", "phone", "address", "province", "default"}),
+        ("/tai-khoan/dia-chi/x", {"name", "phone", "address", "province", "default", "remove"}),
+        ("/tai-khoan/e-mail", {"email", "nonce"}),
+        ("/tai-khoan/e-mail/xac-nhan", {"token", "nonce"}),
+        ("/tai-khoan/xac-nhan", {"next", "proof"}),
         ("/quen-mat-khau", {"email", "nonce"}),
         ("/dat-lai-mat-khau", {"token", "new", "nonce"}),
     ]

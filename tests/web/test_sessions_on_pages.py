@@ -18,7 +18,14 @@ from tests.web.conftest import BROWSER, ORIGIN, Build, Person, World
 
 SHOWN = ["/", "/tim-kiem?q=phin", "/san-pham/phin-nhom-ca-phe"]
 NEEDED = ["/gio-hang", "/dang-nhap", "/dang-ky", "/thanh-toan", "/don-hang"]
-NEEDED += ["/tai-khoan", "/tai-khoan/phien", "/tai-khoan/mat-khau"]
+NEEDED += [
+    "/tai-khoan",
+    "/tai-khoan/phien",
+    "/tai-khoan/mat-khau",
+    "/tai-khoan/ho-so",
+    "/tai-khoan/dia-chi",
+    "/tai-khoan/e-mail",
+]
 
 
 async def _cookie(world: World, person: Person) -> str:

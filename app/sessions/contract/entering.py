@@ -48,6 +48,16 @@ class EnteringContract(InApp):
         await browser.get("/login?user=user:2")
         assert (await browser.get("/show")).json() == {"user": "user:2", "fields": {}}
 
+    async def test_login_as_somebody_else_drops_what_was_changed_inside_a_value(
+        self, browser: Client
+    ) -> None:
+        await browser.get("/login?user=user:1")
+        await browser.post("/put", json={"seen": []})
+        await browser.get("/switch?user=user:1")
+        assert (await browser.get("/show")).json() == {"user": "user:1", "fields": {"seen": [1, 2]}}
+        await browser.get("/switch?user=user:2")
+        assert (await browser.get("/show")).json() == {"user": "user:2", "fields": {}}
+
     async def test_of_parallel_logins_with_one_cookie_one_wins(self, browser: Client) -> None:
         await browser.get("/add?name=n")
         old = dict(browser.cookies)

@@ -44,6 +44,12 @@ class KeepingContract(InApp):
             await browser.get("/append")
         assert (await browser.get("/show")).json()["fields"] == {"seen": [0, 1, 2]}
 
+    async def test_what_is_changed_during_or_after_a_write_is_written_too(self, browser: Client) -> None:
+        await browser.post("/put", json={"seen": []})
+        await browser.get("/changing")
+        shown = (await browser.get("/show")).json()
+        assert shown["fields"] == {"seen": [1, 2], "n": 1, "meanwhile": 1}
+
     async def test_parallel_requests_lose_no_write(self, browser: Client, sessions: Sessions) -> None:
         if not sessions.primary.concurrent_writes:
             pytest.skip(

@@ -108,6 +108,25 @@ async def _much(request: Request) -> JSONResponse:
     return JSONResponse({"user": await session.user(), "fields": await session.items(), "numbers": numbers})
 
 
+async def _changing(request: Request) -> JSONResponse:
+    session = session_of(request)
+    seen: Any = await session.get("seen")
+    await asyncio.gather(session.increment("n"), session.set("meanwhile", 1))
+    seen.append(1)
+    await session.commit()
+    seen.append(2)
+    return JSONResponse({})
+
+
+async def _switch(request: Request) -> JSONResponse:
+    session = session_of(request)
+    seen: Any = await session.get("seen")
+    seen.append(1)
+    await session.login(request.query_params["user"])
+    seen.append(2)
+    return JSONResponse({})
+
+
 async def _at_once(request: Request) -> JSONResponse:
     session = session_of(request)
     await asyncio.gather(session.items(), session.increment("n"), session.get("n"), session.increment("n"))
@@ -128,6 +147,8 @@ _ROUTES: Final = {
     "static": _static,
     "much": _much,
     "at_once": _at_once,
+    "changing": _changing,
+    "switch": _switch,
 }
 
 

@@ -244,6 +244,18 @@ class StoreContract(Backend):
         assert await store.settle(winner)
         assert await is_over(store, ticket)
 
+    async def test_a_claim_that_lapsed_cannot_undo_what_was_written_since(
+        self, store: SessionStore, clock: Clock
+    ) -> None:
+        if not store.concurrent_writes:
+            pytest.skip("writes at the same time overwrite each other in this backend")
+        ticket = (await store.create(Draft(fields={"a": b"1"}))).ticket
+        late = await claimed(store, ticket)
+        clock.advance(LEASE)
+        await committed(store, ticket, Changes(put={"a": b"2"}))
+        assert not await store.settle(late)
+        assert (await live(store, ticket)).fields == {"a": b"2"}
+
 
 def _any_changes(chance: random.Random) -> Changes:
     def perhaps(share: float) -> bool:

@@ -91,6 +91,8 @@ for name, value in pairs(changed) do
   sets[#sets + 1] = value
 end
 for name in pairs(dropped) do dels[#dels + 1] = name end
+-- Whoever claimed it and was late must not replace it by what it was before this change.
+if claimed then dels[#dels + 1] = '~m' end
 -- A full server refuses a script's first write if it needs memory, and only that one. So what makes the
 -- session grow goes first, and what needs no memory lets a mere use of the session be noted after it.
 if #sets > 4 then redis.call(unpack(sets)) end

@@ -1,7 +1,6 @@
 """What the desk refuses, beside what the shop does.
 
 ShopError
-├── OwnerNeeded        somebody is logged in, and is not the shop's owner
 ├── AlreadyDone        this form was carried out before
 ├── ChangedMeanwhile   somebody else changed it since it was shown; nothing changed
 └── SkuTaken           another variant has this SKU; nothing changed
@@ -10,10 +9,6 @@ ShopError
 from __future__ import annotations
 
 from app.shop.errors import ShopError
-
-
-class OwnerNeeded(ShopError):
-    """This is for the owner of the shop alone, and somebody else is logged in."""
 
 
 class AlreadyDone(ShopError):

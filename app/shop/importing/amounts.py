@@ -13,6 +13,9 @@ from app.shop.money import CURRENCY, MOST
 STOCK_MOST: Final = 10**9
 """Far inside a 32-bit column, and more than any shelf holds."""
 
+GRAMS_MOST: Final = 10**6
+"""A ton; no parcel weighs as much."""
+
 _WHOLE: Final = re.compile(r"([0-9]{1,15})(?:\.0{1,2})?", re.ASCII)
 _OVERSOLD: Final = re.compile(r"-[0-9]{1,9}")
 _DECIMAL: Final = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,4})?", re.ASCII)
@@ -53,4 +56,12 @@ def stock(cell: str) -> int:
     found = _WHOLE.fullmatch(cell)
     if found is None or int(found[1]) > STOCK_MOST:
         raise NotAccepted(f"a whole number of units from 0 to {STOCK_MOST} in plain digits such as 1000")
+    return int(found[1])
+
+
+def grams(cell: str) -> int:
+    """What one weighs."""
+    found = _WHOLE.fullmatch(cell)
+    if found is None or int(found[1]) > GRAMS_MOST:
+        raise NotAccepted(f"a whole number of grams from 0 to {GRAMS_MOST} in plain digits such as 500")
     return int(found[1])

@@ -19,6 +19,7 @@ TRACKER: Final = "Variant Inventory Tracker"
 QUANTITY: Final = "Variant Inventory Qty"
 POLICY: Final = "Variant Inventory Policy"
 PRICE: Final = "Variant Price"
+GRAMS: Final = "Variant Grams"
 PICTURE: Final = "Image Src"
 PICTURE_POSITION: Final = "Image Position"
 PICTURE_ALT: Final = "Image Alt Text"
@@ -41,6 +42,7 @@ EXPORTED: Final = (
     QUANTITY,
     POLICY,
     PRICE,
+    GRAMS,
     PICTURE,
     PICTURE_POSITION,
     PICTURE_ALT,

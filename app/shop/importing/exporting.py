@@ -76,6 +76,7 @@ def _of_variant(variant: ImportedVariant) -> dict[str, str]:
         columns.QUANTITY: str(variant.stock),
         columns.POLICY: "continue" if variant.sells_past_zero else "deny",
         columns.PRICE: str(variant.price),
+        columns.GRAMS: str(variant.grams),
         **dict(zip(columns.OPTION_VALUES, values, strict=False)),
     }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from app.shop.catalog import Picture
+from app.shop.catalog import GRAMS, Picture
 from app.shop.money import CURRENCY
 
 Visibility = Literal["visible", "hidden", "draft", "archived"]
@@ -25,6 +25,7 @@ class ImportedVariant:
     price: int
     stock: int
     sells_past_zero: bool = False
+    grams: int = GRAMS
     line: int = field(default=0, compare=False)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from app.shop.catalog import GRAMS
 from app.shop.importing import amounts, columns, skus
 from app.shop.importing.cells import one_line
 from app.shop.importing.records import ImportedVariant
@@ -59,6 +60,7 @@ class Variants:
             values=values,
             price=price,
             stock=cells.read(row, columns.QUANTITY, _stock, 0),
+            grams=cells.read(row, columns.GRAMS, _grams, GRAMS),
             sells_past_zero=past_zero or not (quantity or row.get(columns.TRACKER).strip()),
         )
 
@@ -77,6 +79,10 @@ class Variants:
 
 def _stock(cell: str) -> int:
     return amounts.stock(one_line(cell)) if cell.strip() else 0
+
+
+def _grams(cell: str) -> int:
+    return amounts.grams(one_line(cell)) if cell.strip() else GRAMS
 
 
 def _options(cells: Cells, rows: Sequence[Row]) -> tuple[str, ...]:

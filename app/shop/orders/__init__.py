@@ -13,7 +13,6 @@ from app.shop.orders.order import (
     Shipping,
     Totals,
     order_number,
-    totals_of,
 )
 from app.shop.orders.ports import THE_SHOP, Move, OrderQuery, OrderRequest, Orders
 from app.shop.orders.statuses import LISTED, NEXT, STATUSES, OrderStatus, check_step
@@ -43,5 +42,4 @@ __all__ = [
     "Wanted",
     "check_step",
     "order_number",
-    "totals_of",
 ]

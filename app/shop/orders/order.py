@@ -27,11 +27,12 @@ def order_number(placed_at: datetime, sequence: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shipping:
-    """Where the parcel goes."""
+    """Where the parcel goes; without a `province` the receiver pays the carrier."""
 
     name: str
     phone: str
     address: str
+    province: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +65,6 @@ class Totals:
         return self.subtotal + self.shipping_fee - self.discount
 
 
-def totals_of(lines: Sequence[OrderLine]) -> Totals:
-    """What the lines cost together."""
-    return Totals(subtotal=sum(line.total for line in lines))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """An order as kept; `number` is for people, `id` for machines.
@@ -82,6 +78,7 @@ class Order:
     number: str
     cart_id: str | None
     account_id: str | None
+    guest: str | None = None
     status: OrderStatus
     payment: Means
     shipping: Shipping
@@ -91,6 +88,11 @@ class Order:
     redirect_url: str | None = None
     declined_as: str | None = None
     money: LedgerStatus | None = None
+
+    @property
+    def owner(self) -> str | None:
+        """Whose it is: an account's id, or a guest's name."""
+        return self.account_id or self.guest
 
     @property
     def total(self) -> int:

@@ -27,12 +27,14 @@ class OrderRequest:
     is paid by card waits for the payment; `lease` how long nobody else looks after it.
     """
 
-    account_id: str
+    account_id: str  # or a guest's name, see `app.shop.guests`; then `contact_email` tells whom to write to
     cart_id: str
     quantities: Mapping[Sku, int]
     expected_total: int
     shipping: Shipping
     payment: Means
+    voucher: str | None = None
+    contact_email: str | None = None
     key: str
     fingerprint: str
     prices: Mapping[Sku, int] = field(default_factory=dict)
@@ -82,7 +84,7 @@ class Orders(Protocol):
 
         Payment on delivery makes it ``confirmed``; an order paid by card is ``placing``, its stock
         reserved and its payment in the ledger. Raises `KeyInProgress`, `KeyReused`, `PaymentDeclined`,
-        `CartOrdered`, `OutOfStock`, `TotalChanged`. Of a SKU that is not sold any more, 0 are left. A key
+        `CartOrdered`, `OutOfStock`, `TotalChanged`, and `Invalid` for a voucher that is not good now. Of a SKU that is not sold any more, 0 are left. A key
         that made an order before returns that order.
         """
 
@@ -95,6 +97,9 @@ class Orders(Protocol):
 
     async def by_id(self, account_id: str, order_id: str) -> Order | None:
         """This account's order, or None; also for a foreign one."""
+
+    async def of_guest(self, order_id: str) -> Order | None:
+        """The order of any guest, or None; also for an account's."""
 
     async def by_cart(self, account_id: str, cart_id: str) -> Order | None:
         """The order that this account's cart became, or None."""

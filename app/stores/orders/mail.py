@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -21,7 +21,11 @@ _TOLD: Final[Mapping[OrderStatus, OrderMail]] = {
 }
 
 
-async def tell(connection: AsyncConnection, order: Order) -> None:
+GuestPath: TypeAlias = Callable[[str], str]
+"""Where a guest sees an order of that id."""
+
+
+async def tell(connection: AsyncConnection, order: Order, guest_path: GuestPath | None = None) -> None:
     """Have whoever ordered told of the status it has now, if that is news to them."""
     kind = _TOLD.get(order.status)
     if kind is None:
@@ -36,5 +40,6 @@ async def tell(connection: AsyncConnection, order: Order) -> None:
     )
     to = found.one()
     if to.recipient is not None:
-        mail = order_mail(kind, order, recipient=to.recipient, language=to.language)
+        path = guest_path(order.id) if guest_path and order.guest else None
+        mail = order_mail(kind, order, recipient=to.recipient, language=to.language, path=path)
         await outbox.add(connection, mail)

@@ -11,12 +11,20 @@ from app.shop.errors import NotFound, WrongStatus
 from app.shop.orders import Booking, Move, Order, OrderStatus, check_step
 from app.shop.orders.ledger import WISHES
 from app.shop.orders.statuses import HOLDS_STOCK, RESERVES_STOCK
+from app.stores import vouchers
 from app.stores.orders import history, keys, ledger, mail, stock
 from app.stores.orders.rows import orders_of, status_of, with_lines
 from app.stores.tables_orders import orders
 
 
-async def move(connection: AsyncConnection, order_id: str, step: Move, at: datetime) -> Order:
+async def move(
+    connection: AsyncConnection,
+    order_id: str,
+    step: Move,
+    at: datetime,
+    *,
+    guest_path: mail.GuestPath | None = None,
+) -> Order:
     """One transaction: the order's row is locked first, its SKUs after it, sorted."""
     before = await _locked(connection, order_id)
     if before != step.to:
@@ -38,7 +46,7 @@ async def move(connection: AsyncConnection, order_id: str, step: Move, at: datet
     found = await connection.execute(with_lines(orders.c.id == order_id))
     order = orders_of(found.all())[0]
     if before != step.to:
-        await mail.tell(connection, order)
+        await mail.tell(connection, order, guest_path)
     return order
 
 
@@ -62,6 +70,8 @@ async def _take(connection: AsyncConnection, order_id: str, before: OrderStatus,
         values["cart_id"] = None  # it never left the cart, which may be ordered again
     await connection.execute(update(orders).where(orders.c.id == order_id).values(values))
     await _move_stock(connection, order_id, before, step)
+    if step.to in {"cancelled", "failed"}:
+        await vouchers.give_back(connection, order_id)
     await _answer_key(connection, order_id, step)
 
 

@@ -72,6 +72,7 @@ def _order(rows: Sequence[AnyRow]) -> Order:
         number=order_number(first.placed_at, first.sequence),
         cart_id=first.cart_id,
         account_id=first.account_id,
+        guest=first.guest,
         status=status_of(first.status),
         payment=first.payment,
         shipping=Shipping(**first.shipping),

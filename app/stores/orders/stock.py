@@ -15,7 +15,6 @@ from sqlalchemy import (
     Text,
     Update,
     any_,
-    case,
     column,
     delete,
     func,
@@ -39,10 +38,11 @@ from app.stores.tables_orders import order_lines, reservations
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A line whose units left the shelf; `counted` where somebody counts them."""
+    """A line whose units left the shelf; `counted` where somebody counts them, `grams` what one weighs."""
 
     line: OrderLine
     counted: bool
+    grams: int
 
 
 async def take(connection: AsyncConnection, quantities: Mapping[Sku, int]) -> Sequence[Taken]:
@@ -52,6 +52,7 @@ async def take(connection: AsyncConnection, quantities: Mapping[Sku, int]) -> Se
         select(
             variants.c.sku,
             variants.c.price,
+            variants.c.grams,
             variants.c.sells_past_zero,
             sellable.label("stock"),
             variants.c.name.label("variant"),
@@ -67,8 +68,11 @@ async def take(connection: AsyncConnection, quantities: Mapping[Sku, int]) -> Se
         left = offered[sku].stock if sku in offered else 0
         if left < quantities[sku]:
             raise OutOfStock(sku, left=left)
-    await connection.execute(_changed({sku: -quantity for sku, quantity in quantities.items()}))
-    return [_taken(offered[sku], quantities[sku]) for sku in wanted]
+    taken = [_taken(offered[sku], quantities[sku]) for sku in wanted]
+    counted = {each.line.sku: -each.line.quantity for each in taken if each.counted}
+    if counted:
+        await connection.execute(_changed(counted))
+    return taken
 
 
 async def reserve(
@@ -129,22 +133,19 @@ def _one_of(skus: Sequence[Sku]) -> ColumnElement[bool]:
 
 
 def _changed(by: Mapping[Sku, int]) -> Update:
-    """Change the units that are counted; the table refuses a stock below zero, should the lock be forgotten."""
+    """Take units, or put back what was counted when it was taken, however the shop counts it since.
+
+    The table refuses a stock below zero, should the lock be forgotten.
+    """
     change = (
         func.unnest(literal(list(by), ARRAY(Text)), literal(list(by.values()), ARRAY(Integer)))
         .table_valued(column("sku", Text), column("by", Integer), name="change")
         .render_derived()
     )
-    return (
-        update(variants)
-        .where(variants.c.sku == change.c.sku)
-        .values(
-            stock=case((variants.c.sells_past_zero, variants.c.stock), else_=variants.c.stock + change.c.by)
-        )
-    )
+    return update(variants).where(variants.c.sku == change.c.sku).values(stock=variants.c.stock + change.c.by)
 
 
 def _taken(row: AnyRow, quantity: int) -> Taken:
     name = full_name(row.product, row.variant)
     line = OrderLine(sku=row.sku, name=name, quantity=quantity, unit_price=row.price)
-    return Taken(line=line, counted=not row.sells_past_zero)
+    return Taken(line=line, counted=not row.sells_past_zero, grams=row.grams)

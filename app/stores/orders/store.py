@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 
 from sqlalchemy import ColumnElement, func, select
@@ -11,10 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.orders import LISTED, VIETNAM, Move, Order, OrderEvent, OrderQuery, OrderRequest
 from app.shop.paging import Page, offset_of
+from app.shop.pricing import Charges, standard_charges
 from app.shop.text import storable
 from app.stores.accounts import is_uuid
 from app.stores.database import Database
 from app.stores.orders import history, keys, moving, placing
+from app.stores.orders.mail import GuestPath
+from app.stores.orders.owners import owned
 from app.stores.orders.rows import has_status, orders_of, with_lines
 from app.stores.tables_orders import orders
 
@@ -28,11 +31,13 @@ class SqlOrders:
     """The orders' port on the tables of `app.stores.tables_orders` and the stock in `variants`."""
 
     database: Database
+    charges: Charges = field(default_factory=standard_charges)
+    guest_path: GuestPath | None = None
     clock: Callable[[], datetime] = _now
 
     async def replay(self, account_id: str, key: str, fingerprint: str) -> Order | None:
         """Reads only."""
-        if not (is_uuid(account_id) and storable(key)):
+        if not storable(key):
             return None
         kept = await self.database.row(keys.kept(account_id, key))
         if kept is None:
@@ -45,7 +50,9 @@ class SqlOrders:
         """One transaction."""
 
         async def work(connection: AsyncConnection) -> Order:
-            return await placing.place(connection, request, self.clock())
+            return await placing.place(
+                connection, request, self.clock(), charges=self.charges, guest_path=self.guest_path
+            )
 
         return await self.database.transaction(work)
 
@@ -53,21 +60,27 @@ class SqlOrders:
         """One transaction."""
 
         async def work(connection: AsyncConnection) -> Order:
-            return await moving.move(connection, order_id, move, self.clock())
+            return await moving.move(connection, order_id, move, self.clock(), guest_path=self.guest_path)
 
         return await self.database.transaction(work)
 
     async def by_id(self, account_id: str, order_id: str) -> Order | None:
         """One query."""
-        if not (is_uuid(account_id) and is_uuid(order_id)):
+        if not is_uuid(order_id):
             return None
-        return await self._one(orders.c.id == order_id, orders.c.account_id == account_id)
+        return await self._one(orders.c.id == order_id, owned(orders, account_id))
+
+    async def of_guest(self, order_id: str) -> Order | None:
+        """One query."""
+        if not is_uuid(order_id):
+            return None
+        return await self._one(orders.c.id == order_id, orders.c.guest.is_not(None))
 
     async def by_cart(self, account_id: str, cart_id: str) -> Order | None:
         """One query."""
-        if not (is_uuid(account_id) and storable(cart_id)):
+        if not storable(cart_id):
             return None
-        return await self._one(orders.c.cart_id == cart_id, orders.c.account_id == account_id)
+        return await self._one(orders.c.cart_id == cart_id, owned(orders, account_id))
 
     async def page(self, account_id: str, query: OrderQuery) -> Page[Order]:
         """One query for the page and its lines, another for the total."""

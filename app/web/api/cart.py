@@ -8,12 +8,15 @@ from fastapi import APIRouter, Header
 from starlette.requests import Request
 from starlette.responses import Response
 
+from app.sessions import session_of
 from app.shop.cart import CartView
 from app.shop.checkout import checked_key
 from app.shop.money import CURRENCY
+from app.shop.quoting import CartQuote
 from app.web.api.answers import HotRoute, private
-from app.web.api.models import CartOut, NewLine, Quantity
+from app.web.api.models import CartOut, NewLine, Quantity, QuoteOut, QuoteWanted
 from app.web.shopping import cart_of, known_name, shop_of
+from app.web.visitors import account_id_of
 
 router = APIRouter(tags=["cart"])
 
@@ -47,6 +50,37 @@ async def remove(request: Request, sku: str) -> Response:
     """Remove a line; also done when there is none."""
     await shop_of(request).put_in_cart(cart_of(request), known_name("product", sku), 0)
     return await show(request)
+
+
+@router.post("/cart/quote", response_model=QuoteOut)
+async def quote(request: Request, wanted: QuoteWanted) -> Response:
+    """What the cart would cost; nothing is ordered or reserved. `total` is what an order expects."""
+    told = await shop_of(request).quote_cart(
+        cart_of(request),
+        customer=await account_id_of(session_of(request)) or "",
+        province=wanted.province,
+        voucher=wanted.voucher,
+    )
+    return private(_quote_as_json(told))
+
+
+def _quote_as_json(told: CartQuote) -> dict[str, object]:
+    quote = told.quote
+    return {
+        "lines": [
+            {"sku": line.sku, "total": line.total, "discount": line.discount, "vat": line.vat}
+            for line in quote.lines
+        ],
+        "subtotal": quote.subtotal,
+        "discount": quote.discount,
+        "shipping_fee": quote.shipping_fee,
+        "shipping_vat": quote.shipping_vat,
+        "vat_included": quote.vat_included,
+        "total": quote.total,
+        "currency": CURRENCY,
+        "province": None if told.province is None else told.province.name,
+        "voucher": None if told.voucher is None else told.voucher.code,
+    }
 
 
 def _as_json(view: CartView) -> dict[str, object]:

@@ -22,7 +22,7 @@ router = APIRouter(tags=["devices"], dependencies=[Depends(customer)])
 @router.get("/sessions", response_model=DevicesOut)
 async def devices(request: Request) -> Response:
     """Where this account is logged in."""
-    items = [_as_json(device) for device in await session_of(request).devices()]
+    items = [as_json(device) for device in await session_of(request).devices()]
     return private({"items": items, "total": len(items), "page": 1, "page_size": max(1, len(items))})
 
 
@@ -48,7 +48,8 @@ async def end_many(
     return nothing()
 
 
-def _as_json(device: Device) -> dict[str, object]:
+def as_json(device: Device) -> dict[str, object]:
+    """A session of one's own."""
     return {
         "handle": device.handle,
         "current": device.current,

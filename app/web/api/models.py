@@ -65,6 +65,42 @@ class Reset(Input):
     new: Text
 
 
+class ProfileIn(Input):
+    """What an account tells of itself; an empty phone number is none."""
+
+    name: Text
+    phone: Text
+    language: Text
+
+
+class PasswordGiven(Input):
+    """The password, given again."""
+
+    password: Text
+
+
+class EmailWanted(Input):
+    """The e-mail that the account shall have."""
+
+    email: Text
+
+
+class TokenGiven(Input):
+    """The token of a mail's link."""
+
+    token: Text
+
+
+class NewAddress(Input):
+    """A place that parcels go to."""
+
+    name: Text
+    phone: Text
+    address: Text
+    province: Text = ""
+    is_default: bool = False
+
+
 class NewLine(Input):
     """Units to be added to the cart."""
 
@@ -79,11 +115,15 @@ class Quantity(Input):
 
 
 class Address(Input):
-    """Where the parcel goes."""
+    """Where the parcel goes; `province` by its name or code, an old name too.
+
+    Without a province there is no shipping fee in the total: the receiver pays the carrier.
+    """
 
     name: Text
     phone: Text
     address: Text
+    province: Text | None = None
 
 
 class Payment(Input):
@@ -98,6 +138,20 @@ class NewOrder(Input):
     shipping: Address
     payment: Payment
     expected_total: Annotated[int, Field(ge=0, le=MOST)]
+    voucher: Text | None = None
+
+
+class NewGuestOrder(NewOrder):
+    """The same of somebody without an account, who is told by e-mail."""
+
+    email: Text
+
+
+class QuoteWanted(Input):
+    """Where the cart would go, and the voucher it would be bought with."""
+
+    province: Text | None = None
+    voucher: Text | None = None
 
 
 class NewReview(Input):
@@ -113,6 +167,29 @@ class AccountOut(Output):
     id: str
     email: str
     name: str
+
+
+class ProfileOut(Output):
+    """An account, in full."""
+
+    id: str
+    email: str
+    name: str
+    phone: str
+    language: str
+    role: str
+    created_at: datetime
+
+
+class SavedAddressOut(Output):
+    """An address that is kept."""
+
+    id: str
+    name: str
+    phone: str
+    address: str
+    province: str
+    is_default: bool
 
 
 class SessionOut(Output):
@@ -138,6 +215,12 @@ class ListOut(Output):
     total: int
     page: int
     page_size: int
+
+
+class AddressesOut(ListOut):
+    """Every address of this account, in one page."""
+
+    items: list[SavedAddressOut]
 
 
 class DevicesOut(ListOut):
@@ -265,6 +348,33 @@ class CartOut(Output):
     left_out: list[LeftOutOut]
 
 
+class QuoteLineOut(Output):
+    """A line's part in the sums; `vat` is in what is left of `total` after `discount`."""
+
+    sku: str
+    total: int
+    discount: int
+    vat: int
+
+
+class QuoteOut(Output):
+    """What the cart costs: `total` = `subtotal` - `discount` + `shipping_fee`, and includes the VAT.
+
+    The lines' totals, discounts and VAT, with `shipping_vat`, sum to those of the whole.
+    """
+
+    lines: list[QuoteLineOut]
+    subtotal: int
+    discount: int
+    shipping_fee: int
+    shipping_vat: int
+    vat_included: int
+    total: int
+    currency: str
+    province: str | None
+    voucher: str | None
+
+
 class OrderLineOut(Output):
     """A line of an order, at the price it was sold for."""
 
@@ -281,6 +391,7 @@ class ShippingOut(Output):
     name: str
     phone: str
     address: str
+    province: str | None
 
 
 class OrderOut(Output):
@@ -303,6 +414,12 @@ class OrderOut(Output):
     payment: Means
     redirect_url: str | None
     placed_at: datetime
+
+
+class GuestOrderOut(OrderOut):
+    """An order without an account; `follow` is the path of the page that shows it to whoever has the link."""
+
+    follow: str
 
 
 class OrdersOut(ListOut):

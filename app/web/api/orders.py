@@ -13,7 +13,7 @@ from app.shop.errors import NotFound
 from app.shop.money import CURRENCY
 from app.shop.orders import Order, OrderQuery, OrderStatus, Shipping
 from app.web.api.answers import private
-from app.web.api.models import NewOrder, OrderOut, OrdersOut
+from app.web.api.models import Address, NewOrder, OrderOut, OrdersOut
 from app.web.api.paging import PageNumber, PageSize, listed
 from app.web.forms import day
 from app.web.shopping import cart_of, known_name, shop_of
@@ -33,14 +33,13 @@ async def place(
     purchase = Purchase(
         account_id=account_id,
         key=idempotency_key,
-        shipping=Shipping(
-            name=wanted.shipping.name, phone=wanted.shipping.phone, address=wanted.shipping.address
-        ),
+        shipping=shipping_of(wanted.shipping),
         payment=wanted.payment.token,
         expected_total=wanted.expected_total,
+        voucher=wanted.voucher,
     )
     order = await shop_of(request).place_order(cart_of(request), purchase)
-    return private(_as_json(order), 201, {"location": f"/api/v1/orders/{order.id}"})
+    return private(as_json(order), 201, {"location": f"/api/v1/orders/{order.id}"})
 
 
 @router.get("/orders", response_model=OrdersOut)
@@ -61,7 +60,7 @@ async def orders(
         since=day("since", since),
         until=day("until", until),
     )
-    return private(listed(await shop_of(request).orders.page(account_id, query), _as_json))
+    return private(listed(await shop_of(request).orders.page(account_id, query), as_json))
 
 
 @router.get("/orders/{order_id}", response_model=OrderOut)
@@ -70,17 +69,25 @@ async def order(request: Request, account_id: Customer, order_id: str) -> Respon
     found = await shop_of(request).orders.by_id(account_id, known_name("order", order_id))
     if found is None:
         raise NotFound("order")
-    return private(_as_json(found))
+    return private(as_json(found))
 
 
 @router.post("/orders/{order_id}/cancel", response_model=OrderOut)
 async def cancel(request: Request, account_id: Customer, order_id: str) -> Response:
     """Cancel an own order that is not packed yet; also done when it was cancelled before."""
     known = known_name("order", order_id)
-    return private(_as_json(await shop_of(request).cancel_order(account_id=account_id, order_id=known)))
+    return private(as_json(await shop_of(request).cancel_order(account_id=account_id, order_id=known)))
 
 
-def _as_json(order: Order) -> dict[str, object]:
+def shipping_of(address: Address) -> Shipping:
+    """Where a request wants it sent."""
+    return Shipping(
+        name=address.name, phone=address.phone, address=address.address, province=address.province
+    )
+
+
+def as_json(order: Order) -> dict[str, object]:
+    """An order as the API tells it."""
     return {
         "id": order.id,
         "number": order.number,
@@ -105,6 +112,7 @@ def _as_json(order: Order) -> dict[str, object]:
             "name": order.shipping.name,
             "phone": order.shipping.phone,
             "address": order.shipping.address,
+            "province": order.shipping.province,
         },
         "payment": order.payment,
         "redirect_url": order.redirect_url if order.status == "awaiting_payment" else None,

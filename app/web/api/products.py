@@ -54,7 +54,7 @@ async def search(  # noqa: PLR0913, PLR0917  # one for each thing a list may be 
 async def product(request: Request, slug: str) -> Response:
     """One product with its variants, reviews and what goes with it."""
     view = await shop_of(request).show_product(known_name("product", slug))
-    return public(_product(view), degraded_headers(view.degraded))
+    return public(product_as_json(view), degraded_headers(view.degraded))
 
 
 def _summary(product: ProductSummary) -> dict[str, object]:
@@ -68,7 +68,8 @@ def _summary(product: ProductSummary) -> dict[str, object]:
     }
 
 
-def _product(view: ProductView) -> dict[str, object]:
+def product_as_json(view: ProductView) -> dict[str, object]:
+    """A product with all that its services say of it."""
     product = view.product
     return {
         "slug": product.slug,

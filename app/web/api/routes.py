@@ -7,7 +7,19 @@ from typing import Final
 from fastapi import APIRouter
 
 from app.web.answers import PROBLEM_JSON
-from app.web.api import accounts, cart, devices, orders, password, products, reviews, session
+from app.web.api import (
+    account,
+    accounts,
+    cart,
+    devices,
+    guests,
+    orders,
+    password,
+    personal,
+    products,
+    reviews,
+    session,
+)
 from app.web.api.models import ProblemOut
 
 PREFIX: Final = "/api/v1"
@@ -24,6 +36,18 @@ HOT_ROUTES: Final = [*session.hot_routes, *cart.hot_routes]
 def api_router() -> APIRouter:
     """The routes that are not hot."""
     router = APIRouter(prefix=PREFIX, responses={"4XX": _PROBLEM, "5XX": _PROBLEM})
-    for part in (accounts, session, password, devices, products, reviews, cart, orders):
+    for part in (
+        accounts,
+        account,
+        personal,
+        session,
+        password,
+        devices,
+        products,
+        reviews,
+        cart,
+        orders,
+        guests,
+    ):
         router.include_router(part.router)
     return router

@@ -22,7 +22,6 @@ from app.web.errors import (
     ServiceError,
     ServiceFailed,
     ServiceSilent,
-    TooManyRequests,
 )
 from app.web.gateway.call import ServiceCall
 from app.web.gateway.paths import PREFIX, encoded, segments_of
@@ -31,7 +30,7 @@ from app.web.gateway.request_head import RequestHeads
 from app.web.gateway.table import Endpoint
 from app.web.gateway.upstream import Upstream
 from app.web.origins import Origin
-from app.web.rates import Rates
+from app.web.rates import Rates, count_call
 from app.web.visitors import account_id_of
 
 PATH: Final = PREFIX + "{path:path}"
@@ -68,7 +67,7 @@ class Gateway:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        self._count(scope)
+        count_call(self._rates, scope)
         upstream, endpoint, path = self._destination(scope["raw_path"])
         if scope["method"] not in endpoint.methods:
             raise MethodRefused(endpoint.methods)
@@ -86,13 +85,6 @@ class Gateway:
         """Close every connection."""
         for upstream in self.upstreams.values():
             upstream.connections.close()
-
-    def _count(self, scope: Scope) -> None:
-        """Raises `TooManyRequests` past the address's share."""
-        client = scope.get("client")
-        wait_s = 0 if self._rates is None or client is None else self._rates.gateway_wait_s(client[0])
-        if wait_s:
-            raise TooManyRequests(retry_after_s=wait_s)
 
     def _found(self, raw_path: bytes) -> Destination:
         name, *rest = segments_of(raw_path)
@@ -121,7 +113,7 @@ async def _token(upstream: Upstream, endpoint: Endpoint, scope: Scope) -> str | 
         return None
     session: Session = scope["session"]
     account_id = await account_id_of(session)
-    return None if account_id is None else upstream.token(account_id)
+    return None if account_id is None else await upstream.token(account_id)
 
 
 def _as_told(service: str, failed: Refused | DeadlineExceeded | HttpError) -> ServiceError:

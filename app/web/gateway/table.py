@@ -41,9 +41,22 @@ ECHO: Final = Endpoint(
 """What a service receives, for labs: it shows the caller the token that was made for them."""
 
 TABLE: Final[Mapping[str, Sequence[Endpoint]]] = {
+    "reviews": (
+        Endpoint(name="list", path="/v1/products/{product}/reviews"),
+        Endpoint(name="mine", path="/v1/products/{product}/reviews/mine", tells_caller=True),
+    ),
+    "recommendations": (Endpoint(name="beside", path="/v1/products/{product}/recommendations"),),
+    "inventory": (
+        Endpoint(name="product", path="/v1/products/{product}/stock"),
+        Endpoint(name="skus", path="/v1/stock"),
+    ),
     "payments": (),
 }
-"""By the service's name. Payments has nothing for the public: whoever pays, pays through the shop."""
+"""By the service's name: what the public may read there.
+
+Payments has nothing for the public: whoever pays, pays through the shop. So does whoever writes a review, since
+the shop has copies of them to forget.
+"""
 
 
 def table(*, with_echo: bool) -> Mapping[str, Sequence[Endpoint]]:

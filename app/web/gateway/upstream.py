@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -13,8 +13,8 @@ from app.resilience import Breaker, BreakerConfig, Bulkhead, BulkheadConfig, Gua
 from app.web.errors import WebError
 from app.web.gateway.table import Endpoint
 
-Token = Callable[[str], str]
-"""Makes the internal token for an account."""
+Token = Callable[[str], Awaitable[str | None]]
+"""Makes the internal token for the account of that id; None: there is no such account."""
 
 
 class Drained(Exception):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, cast
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,8 +15,9 @@ from app.shop import errors as shop
 from app.shop.desk import errors as desk
 from app.web.errors import Problem, problem_of
 from app.web.forms import NOTHING_TYPED, Form, read_form
-from app.web.pages.page import View
-from app.web.redirects import detour
+from app.web.pages.page import View, html
+from app.web.proof import FIELD, prove
+from app.web.redirects import PROOF, detour
 from app.web.templating import new_nonce
 
 SHOWN_AGAIN: Final = (
@@ -23,6 +26,7 @@ SHOWN_AGAIN: Final = (
     shop.BadCredentials,
     shop.AccountLocked,
     shop.LastOwner,
+    shop.OrdersUnderWay,
     shop.TooManyAttempts,
     shop.CartLimit,
     shop.CartEmpty,
@@ -40,7 +44,7 @@ SHOWN_AGAIN: Final = (
 """What the shopper can mend in the form; everything else is answered like any other error."""
 
 
-_ANSWERED: Final = frozenset({"key_reused", "payment_declined"})
+_ANSWERED: Final = frozenset({"key_reused", "payment_declined", "wrong_status", "last_owner"})
 """The nonce got its answer for good: another attempt needs another one."""
 
 
@@ -99,8 +103,15 @@ def form_view(show: Show, submit: Submit, *, read: Read = read_form) -> View:
         if request.method != "POST":
             return await show(request, UNTOUCHED)
         form = await read(request)
+        if FIELD in form.values and request.url.path != PROOF:
+            try:
+                await prove(request, form.text(FIELD))
+            except (shop.Invalid, shop.TooManyAttempts) as refused:
+                return await _proof(request, form, problem_of(refused))
         try:
             return await submit(request, form)
+        except shop.ProofNeeded:
+            return await _proof(request, form, None)
         except SHOWN_AGAIN as refused:
             if (away := detour(request, refused)) is not None:
                 return away
@@ -110,3 +121,18 @@ def form_view(show: Show, submit: Submit, *, read: Read = read_form) -> View:
             return response
 
     return view
+
+
+async def _proof(request: Request, form: Form, problem: Problem | None) -> Response:
+    """The form again, with a place for the password and everything else kept as it was sent."""
+    answer = await html(
+        request,
+        "proof.html",
+        status=HTTPStatus.FORBIDDEN if problem is None else problem.status,
+        entry=Entry(problem=problem),
+        action=quote(request.scope["path"]),
+        kept=form.open(),
+    )
+    if problem is not None:
+        answer.headers.update(problem.headers)
+    return answer

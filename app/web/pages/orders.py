@@ -16,7 +16,7 @@ from app.web.forms import day, read_form, whole_number
 from app.web.pages.page import html, needed, page
 from app.web.redirects import see_other
 from app.web.shopping import cart_of, known_name, shop_of
-from app.web.visitors import customer
+from app.web.visitors import customer, owner
 
 PAGE_SIZE: Final = 20
 
@@ -47,7 +47,21 @@ async def order(request: Request) -> Response:
         await take_out(cart, found)
     events = await shop_of(request).orders.history(found.id)
     is_new = "placed" in request.query_params
-    return await html(request, "order.html", order=found, events=events, is_new=is_new)
+    follow = shop_of(request).guest_links.path(found.id) if found.guest else None
+    return await html(
+        request, "order.html", order=found, events=events, is_new=is_new, follow=follow, is_own=True
+    )
+
+
+async def followed(request: Request) -> Response:
+    """A guest's order, for whoever has its link; no other site and no search engine learns of it."""
+    found = await shop_of(request).follow_order(request.path_params["token"])
+    events = await shop_of(request).orders.history(found.id)
+    response = await html(
+        request, "order.html", order=found, events=events, is_new=False, follow=None, is_own=False
+    )
+    response.headers["x-robots-tag"] = "noindex"
+    return response
 
 
 async def printed(request: Request) -> Response:
@@ -59,7 +73,7 @@ async def cancel(request: Request) -> Response:
     """Cancel it, if it is not packed yet."""
     await read_form(request)
     order_id = known_name("order", request.path_params["order_id"])
-    await shop_of(request).cancel_order(account_id=await customer(request), order_id=order_id)
+    await shop_of(request).cancel_order(account_id=await owner(request), order_id=order_id)
     return see_other(f"/don-hang/{quote(order_id, safe='')}")
 
 
@@ -70,7 +84,7 @@ async def led_back(request: Request) -> Response:
 
 async def _own(request: Request) -> Order:
     order_id = known_name("order", request.path_params["order_id"])
-    found = await shop_of(request).orders.by_id(await customer(request), order_id)
+    found = await shop_of(request).orders.by_id(await owner(request), order_id)
     if found is None:
         raise NotFound("order")
     return found
@@ -98,6 +112,7 @@ def _status(text: str) -> OrderStatus | None:
 
 routes = [
     page("/don-hang", orders, access=needed),
+    page("/don-hang/theo-doi/{token}", followed, access=needed),
     page("/don-hang/{order_id}", order, access=needed),
     page("/don-hang/{order_id}/in", printed, access=needed),
     page("/don-hang/{order_id}/huy", cancel, access=needed, methods=("POST",)),

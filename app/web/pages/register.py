@@ -5,9 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.sessions import session_of
 from app.shop.accounts import PASSWORD_LEAST
-from app.shop.revocations import user_of
 from app.web.forms import Form
 from app.web.language import language
 from app.web.pages.form import Entry, form_view
@@ -15,6 +13,7 @@ from app.web.pages.page import html, needed, page
 from app.web.rates import count_registration
 from app.web.redirects import own_path, see_other
 from app.web.shopping import shop_of
+from app.web.visitors import let_in
 
 
 async def show(request: Request, entry: Entry) -> Response:
@@ -39,7 +38,7 @@ async def register(request: Request, form: Form) -> Response:
         name=form.text("name"),
         language=language(),
     )
-    await session_of(request).login(user_of(account.id))
+    await let_in(request, account.id)
     return see_other(own_path(form.text("next")) or "/")
 
 

@@ -183,6 +183,7 @@ async def test_a_session_that_ends_while_the_bank_thinks_leaves_a_whole_order_or
 async def test_shoppers_who_leave_in_the_middle_leave_whole_orders_or_none(
     street: Street, shopper: Shopper
 ) -> None:
+    street.reset(stock=1000)
     dice, quiet = random.Random(6), await asyncio.to_thread(in_flight, street)
 
     async def leave(shopper: Shopper, number: int) -> str:
@@ -212,7 +213,7 @@ async def test_shoppers_who_leave_in_the_middle_leave_whole_orders_or_none(
     await asyncio.to_thread(street.settled)
     statuses = street.statuses()
     assert set(statuses) <= {"confirmed"}
-    assert street.stock() == 100 - len(statuses)
+    assert street.stock() == 1000 - len(statuses)
     by_card = street.run("SELECT count(*) FROM orders WHERE payment = 'card' AND status = 'confirmed'")
     assert by_card == [(street.held(),)]
     assert street.run("SELECT count(*) FROM reservations") == [(0,)]

@@ -27,8 +27,12 @@ ORDERED = {"orders": ["confirmed"], "held": [2000], "stock": 8, "reserved": 0}
 
 SIDES = ("before", "after")
 STEPS = ("orders.place", "payments.authorise", "orders.move")
-TOKENS = ("tok_ok", "tok_declined", "tok_redirect")
 RETRIES = ("never", "at once", "after the recovery", "with another key")
+CRASHES = [
+    *product(STEPS, SIDES, ("tok_ok",), RETRIES),
+    # Without money there is less to lose.
+    *product(STEPS, SIDES, ("tok_declined", "tok_redirect"), ("never", "after the recovery")),
+]
 
 
 async def test_an_order_by_card_is_confirmed_with_the_money_held(till: Till) -> None:
@@ -109,7 +113,7 @@ async def test_an_acquirer_that_crashes_after_the_charge_is_no_order_and_no_char
     assert (await till.buy("tok_ok")).status == "confirmed"
 
 
-@pytest.mark.parametrize(("step", "side", "token", "retry"), [*product(STEPS, SIDES, TOKENS, RETRIES)])
+@pytest.mark.parametrize(("step", "side", "token", "retry"), CRASHES)
 async def test_a_crash_at_any_step_leaves_an_order_or_nothing(
     till: Till, step: str, side: str, token: str, retry: str
 ) -> None:

@@ -9,14 +9,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 
 from app.fleet.postgres import PostgresServer
+from app.fleet.programs import Programs
+from app.fleet.redis import RedisServer
 from app.stores.database import Database, DatabaseConfig
 from app.stores.migrations import migrate
 from app.stores.sample.catalog import load_sample
+from tests.conftest import free_port, listening, running, wait_until
 from tests.integration.services.processes import FAULTS_TOKEN, Keys, Service, served, until_ready
+from tests.integration.services.shop import Shop, shop_served
 
 
 def plain(url: str) -> str:
@@ -91,3 +96,60 @@ def world(started: World) -> World:
     for service in (started.reviews, started.recommendations, started.inventory):
         service.faults.turn_off()
     return started
+
+
+@pytest.fixture(scope="package")
+def payments(
+    shop_database_url: str, keys: Keys, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("payments")
+    with served("payments", keys, folder, shop_database_url, FAULTS_TOKEN=FAULTS_TOKEN) as service:
+        until_ready(service)
+        yield service
+
+
+@pytest.fixture(scope="package")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RedisServer, psutil.Process]]:
+    """A Redis for copies alone, so that it can be away while sessions go on."""
+    folder = tmp_path_factory.mktemp("cache")
+    server = RedisServer(program=Programs().find_redis_server(), data=folder / "data", port=free_port())
+    with running(server.argv(), folder / "log") as process:
+        wait_until(lambda: listening(server.port), what="the cache")
+        yield server, psutil.Process(process.pid)
+
+
+@pytest.fixture
+def cache_process(cache: tuple[RedisServer, psutil.Process]) -> psutil.Process:
+    return cache[1]
+
+
+@pytest.fixture(scope="package")
+def shop_started(
+    started: World,
+    payments: Service,
+    cache: tuple[RedisServer, psutil.Process],
+    redis_server: RedisServer,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Shop]:
+    folder = tmp_path_factory.mktemp("shop")
+    services = {
+        service.name: service
+        for service in (started.reviews, started.recommendations, started.inventory, payments)
+    }
+    with shop_served(
+        started.keys,
+        folder,
+        database_url=started.database_url,
+        redis_url=redis_server.url,
+        cache_url=cache[0].url,
+        services=services,
+    ) as shop:
+        yield shop
+
+
+@pytest.fixture
+def shop(shop_started: Shop, world: World, payments: Service) -> Shop:
+    """A replica whose services are all well."""
+    assert world.reviews
+    payments.faults.turn_off()
+    return shop_started

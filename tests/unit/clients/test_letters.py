@@ -22,7 +22,7 @@ FACTS: dict[str, Fact] = {
     "lines": [{"name": "Phin nhôm cà phê", "quantity": 2, "total": 90_000}],
     "total": 120_000,
     "path": "/don-hang/1",
-    "new": "anh.moi@chopho.example",
+    "minutes": 30,
 }
 
 

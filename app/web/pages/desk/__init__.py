@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.web.pages.desk import audit, board, goods, imports, orders, people, product, stock
+from app.web.pages.desk import audit, board, goods, imports, orders, people, product, reviews, stock
 
 ROUTES = [
     *board.routes,
@@ -11,6 +11,7 @@ ROUTES = [
     *stock.routes,
     *orders.routes,
     *people.routes,
+    *reviews.routes,
     *imports.routes,
     *audit.routes,
 ]

@@ -10,13 +10,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.shop.desk.audit import Deed
-from app.shop.desk.errors import OwnerNeeded
 from app.web.forms import Form
 from app.web.pages.form import Entry, form_view
 from app.web.pages.page import View, needed, page
-from app.web.shopping import client_of, shop_of
+from app.web.roles import admitted
+from app.web.shopping import client_of
 from app.web.uploads import read_upload
-from app.web.visitors import customer
 
 PATH: Final = "/quan-tri"
 
@@ -51,9 +50,7 @@ def _for_owner(view: View) -> View:
     """The role is read anew each time, and before any body is: whoever lost it is out at once."""
 
     async def guarded(request: Request) -> Response:
-        account = await shop_of(request).accounts.by_id(await customer(request))
-        if account is None or account.role != "owner":
-            raise OwnerNeeded
+        account = await admitted(request, "owner")
         request.scope[_OWNER] = account.id
         return await view(request)
 

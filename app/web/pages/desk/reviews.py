@@ -11,19 +11,20 @@ from starlette.responses import Response
 from app.shop.errors import Invalid
 from app.shop.reviews import ReviewStatus
 from app.web.forms import Form, whole_number
-from app.web.pages.form import Entry, form_view
-from app.web.pages.page import html, needed, page
+from app.web.pages.desk.owner import PATH, desk_form
+from app.web.pages.form import Entry
+from app.web.pages.page import html
 from app.web.redirects import see_other
 from app.web.shopping import known_name, reviewing_of
-from app.web.visitors import owner_account
+from app.web.visitors import customer_account
 
-PATH: Final = "/quan-tri/danh-gia"
+REVIEWS: Final = f"{PATH}/danh-gia"
 PAGE_SIZE: Final = 20
 
 
 async def show(request: Request, entry: Entry) -> Response:
     """One page of the reviews of a status, oldest first."""
-    owner = await owner_account(request)
+    owner = await customer_account(request)
     status = _status(request.query_params.get("status", "pending"))
     number = max(1, whole_number("page", request.query_params.get("page", "1")))
     found = await reviewing_of(request).reviews.waiting(
@@ -31,20 +32,20 @@ async def show(request: Request, entry: Entry) -> Response:
     )
 
     def url(page: int) -> str:
-        return f"{PATH}?{urlencode({'status': status, 'page': page})}"
+        return f"{REVIEWS}?{urlencode({'status': status, 'page': page})}"
 
     return await html(
-        request, "moderation.html", status=entry.status, found=found, shown=status, url=url, entry=entry
+        request, "desk/reviews.html", status=entry.status, found=found, shown=status, url=url, entry=entry
     )
 
 
 async def judge(request: Request, form: Form) -> Response:
     """Show or hide the one that the button belongs to."""
-    owner = await owner_account(request)
+    owner = await customer_account(request)
     form.nonce()
     review = known_name("review", form.text("review"))
     await reviewing_of(request).judge(owner, review, _status(form.text("verdict")))
-    return see_other(PATH, status=_status(form.text("back") or "pending"))
+    return see_other(REVIEWS, status=_status(form.text("back") or "pending"))
 
 
 def _status(text: str) -> ReviewStatus:
@@ -55,4 +56,4 @@ def _status(text: str) -> ReviewStatus:
     raise Invalid("status", f"must be one of {', '.join(get_args(ReviewStatus))}")
 
 
-routes = [page(PATH, form_view(show, judge), access=needed, methods=("GET", "POST"))]
+routes = [desk_form("/danh-gia", show, judge)]

@@ -156,6 +156,22 @@ def test_editing_what_was_hidden_asks_for_another_look_however_often(reviews: Se
     assert shown(reviews)["total"] == 1
 
 
+def test_taking_back_what_was_hidden_does_not_bring_the_next_one_past_the_owner(reviews: Service) -> None:
+    rude = write(reviews, BINH, 1, "…")
+    judge(reviews, rude, "hidden")
+    for _ in range(2):
+        assert reviews.call("DELETE", MINE, by=BINH).status_code == 204
+        assert reviews.call("GET", MINE, by=BINH).status_code == 404
+        assert reviews.call("GET", "/v1/reviews?status=hidden", by=OWNER).json()["total"] == 0
+        verdict = reviews.call("PUT", f"/v1/reviews/{rude['id']}", {"status": "shown"}, by=OWNER)
+        assert verdict.status_code == 404
+        again = write(reviews, BINH, 1, "…")
+        assert (again["status"], again["edited_at"], shown(reviews)["total"]) == ("pending", None, 0)
+    judge(reviews, write(reviews, BINH, 1, "…"), "shown")
+    assert reviews.call("DELETE", MINE, by=BINH).status_code == 204
+    assert write(reviews, BINH)["status"] == "shown"
+
+
 def test_only_the_owner_moderates(reviews: Service) -> None:
     review = write(reviews, ANH)
     for caller in (ANH, person("Vận hành", role="operator")):

@@ -91,6 +91,7 @@ def _running(patient: Patient, record: FleetRecord) -> Subject:
         addresses={name: f"http://127.0.0.1:{record.ports[name]}" for name in settings},
         balancer=_balancer(patient.haproxy, _environment(haproxy) if haproxy else {}),
         socket=patient.socket or Path(record.haproxy_socket),
+        supervised=record.supervisor is not None and find(record.supervisor) is not None,
         stop_timeout_s=min(_stop_timeout_s(replicas[name], told) for name, told in settings.items()),
     )
 

@@ -65,6 +65,8 @@ class Balancer:
                 sections.append((line, []))
             elif sections:
                 sections[-1][1].append(line)
+        if not sections:
+            raise Unreadable("no section of it begins with global, defaults, frontend, backend or listen")
         return cls(sections=[Section(head=head, lines=lines) for head, lines in sections])
 
     def backends(self) -> Sequence[Section]:

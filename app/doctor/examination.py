@@ -20,11 +20,13 @@ from app.doctor.releases import RELEASES
 from app.doctor.secret_keys import SECRET_KEYS
 from app.doctor.stickiness import STICKINESS
 from app.doctor.subject import CannotLook, Silent, Subject
+from app.doctor.supervision import SUPERVISION
 from app.doctor.timeouts import TIMEOUTS
 from app.doctor.trusted_proxies import TRUSTED_PROXIES
 
 CHECKS: Final[Sequence[Check]] = (
     HEALTH_CHECKS,
+    SUPERVISION,
     STICKINESS,
     TIMEOUTS,
     REDIS_EVICTION,

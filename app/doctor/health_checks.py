@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from app.doctor.balancer import Section
 from app.doctor.finding import Check, Fault, Severity
@@ -10,12 +11,20 @@ from app.doctor.subject import CannotLook, Silent, Subject
 from app.fleet.errors import BalancerSilent
 from app.fleet.runtime import RuntimeApi
 
+_UNCHECKED: Final = Fault(
+    severity=Severity.ERROR,
+    what="no backend of haproxy.cfg checks its servers at all",
+    mend="write check behind every server, or into default-server, and option httpchk into the backend",
+)
+
 
 async def _look(subject: Subject) -> Sequence[Fault]:
     if subject.balancer is None and subject.socket is None:
         raise CannotLook(
             "no haproxy.cfg and no runtime socket were given; name one with --haproxy or --socket"
         )
+    if subject.balancer is not None and not subject.balancer.backends():
+        return [_UNCHECKED]
     written = [_written(section) for section in (subject.balancer.backends() if subject.balancer else ())]
     return [fault for fault in written if fault] or await _running(subject)
 

@@ -27,7 +27,8 @@ class Subject:
     `settings` are those of each replica by its name, or one called ``configuration`` where nothing runs;
     `replicas` is how many there are or will be; `addresses` are where running ones answer; `balancer` is the
     configuration it was given, `socket` its runtime API; `stop_timeout_s` is how long whoever stops a replica
-    waits before it kills, None where that is not known.
+    waits before it kills, None where that is not known; `supervised` whether somebody brings dead replicas back,
+    None likewise.
     """
 
     settings: Mapping[str, Settings]
@@ -36,6 +37,7 @@ class Subject:
     balancer: Balancer | None = None
     socket: Path | None = None
     stop_timeout_s: float | None = None
+    supervised: bool | None = None
 
     @property
     def is_local(self) -> bool:

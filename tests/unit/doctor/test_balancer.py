@@ -68,6 +68,8 @@ def test_options_of_servers_are_not_taken_for_one_another() -> None:
 def test_what_is_not_understood_is_told_and_not_guessed() -> None:
     with pytest.raises(Unreadable, match="weekday"):
         Balancer.parse(".if weekday(monday)\n.endif", {})
+    with pytest.raises(Unreadable, match="no section"):
+        Balancer.parse("root:x:0:0:root:/root:/bin/bash", {})
     with pytest.raises(Unreadable, match="soon"):
         seconds("soon")
 

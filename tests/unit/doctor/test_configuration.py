@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ from app.doctor.clocks import apart
 from app.doctor.health_checks import HEALTH_CHECKS
 from app.doctor.secret_keys import SECRET_KEYS, weakness
 from app.doctor.stickiness import STICKINESS
+from app.doctor.supervision import SUPERVISION
 from app.doctor.timeouts import TIMEOUTS
 from app.doctor.trusted_proxies import TRUSTED_PROXIES
 from app.settings import Settings, read
@@ -76,6 +78,22 @@ async def test_a_fault_is_found_and_says_what_mends_it(
     assert told in finding.what
     assert finding.why
     assert finding.mend
+
+
+async def test_a_balancer_that_checks_nobody_is_found() -> None:
+    unchecked = replace(subject(), balancer=Balancer.parse("backend web\n    server one 127.0.0.1:1\n", {}))
+    (finding,) = await findings(HEALTH_CHECKS, unchecked)
+    assert "checks its servers at all" in finding.what
+
+
+@pytest.mark.parametrize(
+    ("supervised", "severity"), [(True, None), (None, Severity.NOTE), (False, Severity.ERROR)]
+)
+async def test_a_fleet_without_its_supervisor_is_found(
+    *, supervised: bool | None, severity: Severity | None
+) -> None:
+    told = await findings(SUPERVISION, replace(subject(), supervised=supervised))
+    assert [finding.severity for finding in told] == ([severity] if severity else [])
 
 
 async def test_one_replica_with_sessions_in_its_memory_is_no_fault() -> None:

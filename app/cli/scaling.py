@@ -27,6 +27,9 @@ schedule = typer.Typer(
 
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)", re.ASCII)
 
+# Window, least and most.
+_AUTOSCALE: Final = ("3m", 2, 8)
+
 Json = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 
@@ -84,9 +87,9 @@ def autoscale(
     ] = None,
     window: Annotated[
         str, typer.Option(metavar="TIME", help="How long it is watched before anything changes.")
-    ] = "3m",
-    least: Annotated[int, typer.Option("--min", min=1, max=SLOTS, help="Never fewer.")] = 2,
-    most: Annotated[int, typer.Option("--max", min=1, max=SLOTS, help="Never more.")] = 8,
+    ] = _AUTOSCALE[0],
+    least: Annotated[int, typer.Option("--min", min=1, max=SLOTS, help="Never fewer.")] = _AUTOSCALE[1],
+    most: Annotated[int, typer.Option("--max", min=1, max=SLOTS, help="Never more.")] = _AUTOSCALE[2],
     off: Annotated[
         bool, typer.Option("--off", help="Leave the number to the operator and the schedule.")
     ] = False,
@@ -99,6 +102,8 @@ def autoscale(
     """
     from app.fleet.plan import AutoscaleLine, Plan
 
+    if cpu is None and (window, least, most) != _AUTOSCALE:
+        raise typer.BadParameter("--window, --min and --max say how to follow a load; say --cpu too")
     file = _plan(state)
     if off or cpu is not None:
         line = None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, func, insert, select
+from sqlalchemy import ColumnElement, and_, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.desk.audit import AuditEntry, AuditQuery, Deed
@@ -46,8 +45,13 @@ class SqlAuditLog:
         """A transaction of its own: what it tells of happens elsewhere, or in another one."""
 
         async def work(connection: AsyncConnection) -> None:
-            with suppress(AlreadyDone):
+            try:
                 await once(connection, deed)
+            except AlreadyDone as done:
+                kept = await connection.scalar(select(audit.c.after).where(_by(deed)))
+                if (done.action, done.subject, kept) != (action, subject, dict(after)):
+                    raise
+            else:
                 await record(connection, deed, action=action, subject=subject, after=after)
 
         await self.database.transaction(work)
@@ -58,12 +62,14 @@ async def once(connection: AsyncConnection, deed: Deed) -> None:
     name = f"desk {deed.account_id} {deed.nonce}".encode()
     number = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
     await connection.execute(select(func.pg_advisory_xact_lock(number)))
-    own = select(audit.c.action, audit.c.subject).where(
-        audit.c.account_id == deed.account_id, audit.c.nonce == deed.nonce
-    )
+    own = select(audit.c.action, audit.c.subject).where(_by(deed))
     done = (await connection.execute(own)).one_or_none()
     if done is not None:
         raise AlreadyDone(action=done.action, subject=done.subject)
+
+
+def _by(deed: Deed) -> ColumnElement[bool]:
+    return and_(audit.c.account_id == deed.account_id, audit.c.nonce == deed.nonce)
 
 
 async def record(

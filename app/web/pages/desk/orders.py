@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from app.shop.desk.orders import BookQuery
 from app.shop.errors import Invalid, NotFound
-from app.shop.fulfilment import BY_HAND
+from app.shop.fulfilment import BY_HAND, check_by_hand
 from app.shop.orders import NEXT, STATUSES, Order, OrderStatus
 from app.shop.text import clean
 from app.web.forms import Form, day
@@ -53,6 +53,7 @@ async def move(request: Request, form: Form) -> Response:
     """Take the step; again, it is there already. One that gives money back asks for the password first."""
     order, deed = await _order(request), deed_of(request, form)
     to, note = _status("to", form.text("to")), clean("note", form.text("note"), most=_NOTE_MOST, least=0)
+    check_by_hand(to, before=order.status)  # or the log would tell of what was refused
     if to in _GIVES_BACK:
         await proved(request)
     told = {"status": to, "note": note}

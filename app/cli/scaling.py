@@ -48,7 +48,7 @@ def add(
         entry = Entry(start=_time("HH:MM", start), until=_time("--until", until), replicas=replicas)
     except ValueError as unusable:
         raise typer.BadParameter(str(unusable)) from unusable
-    with Plan.changing(_plan(state)) as plan:
+    with Plan.changing(_made(state)) as plan:
         line = plan.add(entry)
     sys.stdout.write(f"{line.id}  {entry}\n")
 
@@ -58,7 +58,7 @@ def show(state: State = DEFAULT_STATE, json: Json = False) -> None:
     """Show the schedule, with the number each entry is removed by."""
     from app.fleet.plan import Plan
 
-    lines = Plan.load(_plan(state)).schedule
+    lines = Plan.load(state_directory(state).plan).schedule
     if json:
         found = [line.model_dump(mode="json") for line in lines]
         sys.stdout.write(jsonlib.dumps(found, indent=2) + "\n")
@@ -73,7 +73,7 @@ def remove(
     """Take an entry out of the schedule; replicas that nobody wants any more drain."""
     from app.fleet.plan import Plan
 
-    with Plan.changing(_plan(state)) as plan:
+    with Plan.changing(_made(state)) as plan:
         gone = plan.remove(number)
         there = ", ".join(str(line.id) for line in plan.schedule) or "none"
     if gone is None:
@@ -104,16 +104,15 @@ def autoscale(
 
     if cpu is None and (window, least, most) != _AUTOSCALE:
         raise typer.BadParameter("--window, --min and --max say how to follow a load; say --cpu too")
-    file = _plan(state)
     if off or cpu is not None:
         line = None
         if cpu is not None and not off:
             window_s = duration("--window", window).total_seconds()
             line = AutoscaleLine(cpu_percent=cpu, window_s=window_s, least=least, most=most)
             _checked(line)
-        with Plan.changing(file) as plan:
+        with Plan.changing(_made(state)) as plan:
             plan.autoscale = line
-    now = Plan.load(file).autoscale
+    now = Plan.load(state_directory(state).plan).autoscale
     if json:
         sys.stdout.write(jsonlib.dumps(now.model_dump() if now else None) + "\n")
         return
@@ -148,7 +147,8 @@ def _time(option: str, given: str) -> time:
     return time(int(found[1]), int(found[2]))
 
 
-def _plan(state: Path) -> Path:
+def _made(state: Path) -> Path:
+    """The file to change; its directory becomes a state directory."""
     directory = state_directory(state)
     directory.make()
     return directory.plan

@@ -166,7 +166,10 @@ class Faults:
 
     async def _fail(self, switch: Switch, scope: Scope, receive: Receive, send: Send) -> None:
         fault = switch.fault
-        await asyncio.sleep(max(fault.latency_s + fault.jitter_s * (2 * self._chance() - 1), 0))
+        delay_s = fault.latency_s + fault.jitter_s * (2 * self._chance() - 1)
+        if delay_s > 0 and await self._is_off_within(switch, delay_s):
+            await self._app(scope, receive, send)
+            return
         if self._chance() < fault.error_rate:
             await Problem(fault.error_status, "fault", "a fault switch is on")(scope, receive, send)
             return
@@ -180,9 +183,36 @@ class Faults:
             case "garbage":
                 await Response(_GARBAGE, media_type="application/json")(scope, receive, send)
             case "slow_body":
-                await self._app(scope, receive, _trickling(send, fault.body_s))
+                await self._app(scope, receive, self._trickling(switch, send))
             case "partial_body":
                 await self._app(scope, receive, _cutting(send, scope))
+
+    async def _is_off_within(self, switch: Switch, seconds: float) -> bool:
+        """Wait that long, or until the fault is over; whether it is."""
+        left_s = self._switches.left_s(switch)
+        try:
+            async with asyncio.timeout(min(seconds, left_s)):
+                await switch.off.wait()
+        except TimeoutError:
+            return left_s <= seconds
+        return True
+
+    def _trickling(self, switch: Switch, send: Send) -> Send:
+        """The body in small pieces that never stop for long, so that no wait between two of them is a timeout."""
+
+        async def trickling(message: Message) -> None:
+            body = message.get("body", b"")
+            if message["type"] != "http.response.body" or not body:
+                await send(message)
+                return
+            size = -(-len(body) // _PIECES)
+            for start in range(0, len(body), size):
+                await self._is_off_within(switch, switch.fault.body_s / _PIECES)
+                last = start + size >= len(body)
+                more = message.get("more_body", False) or not last
+                await send({**message, "body": body[start : start + size], "more_body": more})
+
+        return trickling
 
     async def _hang(self, switch: Switch, scope: Scope, receive: Receive) -> None:
         """Say nothing until the caller leaves or the fault is over; whoever still waits then is cut off."""
@@ -238,24 +268,6 @@ def _close(scope: Scope) -> None:
 
 def _ends(server: object, client: object) -> tuple[object, ...]:
     return (*tuple(server)[:2], *tuple(client)[:2])  # type: ignore[arg-type]  # pairs, named or not
-
-
-def _trickling(send: Send, body_s: float) -> Send:
-    """The body in small pieces that never stop for long, so that no wait between two of them is a timeout."""
-
-    async def trickling(message: Message) -> None:
-        body = message.get("body", b"")
-        if message["type"] != "http.response.body" or not body:
-            await send(message)
-            return
-        size = -(-len(body) // _PIECES)
-        for start in range(0, len(body), size):
-            await asyncio.sleep(body_s / _PIECES)
-            last = start + size >= len(body)
-            more = message.get("more_body", False) or not last
-            await send({**message, "body": body[start : start + size], "more_body": more})
-
-    return trickling
 
 
 def _cutting(send: Send, scope: Scope) -> Send:

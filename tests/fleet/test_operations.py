@@ -365,6 +365,15 @@ def test_what_cannot_be_meant_is_one_line(tmp_path: Path, words: tuple[str, ...]
     assert said in refused.stderr
 
 
+@pytest.mark.parametrize("words", [("schedule", "list"), ("autoscale",)])
+def test_looking_at_the_plan_changes_no_directory(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The directory may be anybody's: a wrong --state must not shut others out of it."""
+    tmp_path.chmod(0o755)
+    assert chopho(*words, "--state", str(tmp_path)).returncode == 0
+    assert chopho(*words, "--state", str(tmp_path / "none")).returncode == 0
+    assert (list(tmp_path.iterdir()), tmp_path.stat().st_mode & 0o777) == ([], 0o755)
+
+
 def test_a_reload_while_a_replica_is_down_sends_nobody_there(whole_fleet: StubFleet) -> None:
     """What leaves maintenance counts as healthy, so whoever is down must not leave it by the reload."""
     hung = whole_fleet.pid("app2")

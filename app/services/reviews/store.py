@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, Subquery, case, delete, func, literal, select, true, update
+from sqlalchemy import ColumnElement, Subquery, case, delete, func, literal, null, select, true, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -15,6 +16,8 @@ from app.services.reviews.tables import reviews
 from app.shop.paging import offset_of
 from app.shop.reviews import Review, ReviewsPage, ReviewStatus
 from app.stores.database import AnyRow, Database
+
+_is_there: Final = reviews.c.withdrawn_at.is_(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +40,19 @@ class SqlReviews:
     async def waiting(self, status: ReviewStatus, *, page: int, page_size: int) -> ReviewsPage:
         """Those of a status, oldest first."""
         oldest = (reviews.c.written_at, reviews.c.id)
-        return await self._page(reviews.c.status == status, oldest, page=page, page_size=page_size)
+        which = (reviews.c.status == status) & _is_there
+        return await self._page(which, oldest, page=page, page_size=page_size)
 
     async def of(self, product: str, author: str) -> Review | None:
         """What that account said of it."""
-        row = await self.database.row(select(reviews).filter_by(product=product, author=author))
+        row = await self.database.row(
+            select(reviews).filter_by(product=product, author=author).where(_is_there)
+        )
         return None if row is None else _review(row)
 
     async def write(self, product: str, author: Caller, *, rating: int, text: str) -> Review:
         """Keep it in place of what that account said before; the same again changes nothing."""
-        is_same = (reviews.c.rating == rating) & (reviews.c.text == text)
+        is_same = (reviews.c.rating == rating) & (reviews.c.text == text) & _is_there
         new = upsert(reviews).values(
             id=str(uuid4()),
             product=product,
@@ -62,7 +68,9 @@ class SqlReviews:
                 "author_name": author.name,
                 "rating": rating,
                 "text": text,
-                "edited_at": case((is_same, reviews.c.edited_at), else_=func.now()),
+                "written_at": case((_is_there, reviews.c.written_at), else_=func.now()),
+                "edited_at": case((is_same, reviews.c.edited_at), (_is_there, func.now()), else_=null()),
+                "withdrawn_at": None,
                 "status": case(
                     (is_same, reviews.c.status),
                     (reviews.c.status == "shown", literal(self.first)),
@@ -77,12 +85,27 @@ class SqlReviews:
         return await self.database.transaction(work)
 
     async def remove(self, product: str, author: str) -> None:
-        """Forget what that account said of it."""
+        """Forget what that account said of it, but not that the owner hid it: the next one waits for a look."""
+        is_theirs = (reviews.c.product == product) & (reviews.c.author == author)
+        is_free = (reviews.c.status == "shown") | reviews.c.judged_at.is_(None)
+        emptied = {"author_name": "", "rating": 1, "text": "", "status": "hidden", "withdrawn_at": func.now()}
 
         async def work(connection: AsyncConnection) -> None:
-            await connection.execute(delete(reviews).filter_by(product=product, author=author))
+            await connection.execute(delete(reviews).where(is_theirs, is_free))
+            await connection.execute(update(reviews).where(is_theirs, _is_there).values(emptied))
 
         await self.database.transaction(work)
+
+    async def forget(self, author: str) -> Sequence[str]:
+        """Take that account's name off its reviews; their products, also when it was done before."""
+        nameless = (
+            update(reviews).filter_by(author=author).values(author_name="").returning(reviews.c.product)
+        )
+
+        async def work(connection: AsyncConnection) -> Sequence[str]:
+            return [row.product for row in await connection.execute(nameless)]
+
+        return await self.database.transaction(work)
 
     async def judge(self, review_id: str, status: ReviewStatus, *, by: str) -> Review | None:
         """Give it that status; None where there is no such review."""
@@ -90,7 +113,7 @@ class SqlReviews:
             return None
         judged = (
             update(reviews)
-            .where(reviews.c.id == review_id)
+            .where(reviews.c.id == review_id, _is_there)
             .values(status=status, judged_by=by, judged_at=func.now())
             .returning(reviews)
         )

@@ -44,6 +44,7 @@ reviews: Final = Table(
     Column("edited_at", DateTime(timezone=True)),
     Column("judged_by", Text),
     Column("judged_at", DateTime(timezone=True)),
+    Column("withdrawn_at", DateTime(timezone=True)),  # of it, only that it was hidden is left
     UniqueConstraint("product", "author"),
     CheckConstraint("rating BETWEEN 1 AND 5", name="rating"),
     CheckConstraint("status IN ('pending', 'shown', 'hidden')", name="status"),

@@ -50,12 +50,15 @@ SECRETS: Final = frozenset({b"cookie", b"cookie2", b"from"})
 KNOWN: Final = frozenset({b"authorization", b"user-agent", b"origin"})
 """Pass, although the words below are in some of their names."""
 
-_OURS_BEGIN: Final = (b"proxy-", b"x-forwarded", b"x-chopho")
+_OURS_BEGIN: Final = (b"proxy-", b"x-forward", b"x-chopho", b"x-envoy-")
 
 _MISLEADS: Final = re.compile(
-    rb"account|admin|auth|claim|client|customer|e-?mail|group|ident|impersonat|internal|jwt|login|oidc|operator"
-    rb"|original|overrid|owner|permission|principal|remote|rewrite|role|saml|scope|session|sso|subject|tenant|user"
-    rb"|(?:^|-)(?:uid|sub|gid|as|on-behalf-of)(?:-|$)|x-http-method|x-host"
+    rb"account|actor|admin|auth|caller|claim|client|consumer|credential|customer|e-?mail|entitle|forwarded|group"
+    rb"|ident|impersonat|internal|jwt|login|member|oidc|operator|origina[lt]|overrid|owner|permission|principal"
+    rb"|privilege|remote|rewrite|role|saml|scope|session|socketip|spiffe|sso|staff|subject|subrequest|sudo|tenant|user"
+    rb"|(?:^|-)(?:uid|sub|gid|sid|as|on-behalf-of|ip|ipv6|person|perms|organization|org-id)(?:-|$)"
+    rb"|x-(?:real-)?host|x-http|front-end-https|^https$"
+    rb"|^x-(?:path|port|protocol|query-string|request-ur[il]|script-name|server-(?:name|port)|(?:url-)?scheme|ur[il])$"
 )
 """Words of a name that some service might take for who calls, or for what is called."""
 

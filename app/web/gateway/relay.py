@@ -6,7 +6,7 @@ import asyncio
 from typing import Final
 
 from starlette.requests import ClientDisconnect
-from starlette.types import Send
+from starlette.types import Message, Send
 
 from app.clients.http import Lost
 from app.clients.wire import Connection
@@ -49,11 +49,20 @@ class Relay:
         start = {"type": "http.response.start", "status": status, "headers": self._head(connection)}
         body = await connection.chunk() if connection.has_news else b""
         self.has_started = True
-        await self._send(start)
         if connection.has_ended:
-            await self._send({"type": "http.response.body", "body": body})
+            await self._tell(start, {"type": "http.response.body", "body": body})
         else:
+            await self._tell(start)
             await self._stream(connection, body, call)
+
+    async def _tell(self, *messages: Message) -> None:
+        """Send them to a client that takes them; one that reads nothing is as good as gone."""
+        try:
+            async with asyncio.timeout(READER_PATIENCE_S):
+                for message in messages:
+                    await self._send(message)
+        except TimeoutError:
+            raise ClientDisconnect from None
 
     def _head(self, connection: Connection) -> Headers:
         headers = passed_out(connection.headers)
@@ -79,7 +88,7 @@ class Relay:
         try:
             await self._pass_on(connection, first, idle_s=STREAM_IDLE_S)
         except Drained:
-            await self._send({"type": "http.response.body", "body": b""})
+            await self._tell({"type": "http.response.body", "body": b""})
         finally:
             leaving.cancel()
 
@@ -91,11 +100,7 @@ class Relay:
         chunk = first or await _chunk(connection, idle_s)
         while True:
             message = {"type": "http.response.body", "body": chunk, "more_body": not connection.has_ended}
-            try:
-                async with asyncio.timeout(READER_PATIENCE_S):
-                    await self._send(message)
-            except TimeoutError:
-                raise ClientDisconnect from None
+            await self._tell(message)
             if not message["more_body"]:
                 return
             chunk = await _chunk(connection, idle_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 
@@ -88,3 +89,26 @@ def test_whoever_calls_is_echoed(service: Service) -> None:
     echoed = service.client.get("/echo?a=1", headers={"X-Request-Id": "r1"}).json()
     assert (echoed["path"], echoed["query"]) == ("/echo", "a=1")
     assert ["x-request-id", "r1"] in echoed["headers"]
+
+
+@pytest.mark.parametrize("fault", [{"latency_s": 3600}, {"mode": "slow_body", "body_s": 3600}])
+def test_a_delay_is_over_with_its_fault(service: Service, fault: dict[str, object]) -> None:
+    service.faults.turn_on({**fault, "for_s": 0.5})
+    assert service.client.get(PATHS[service.name]).status_code == 200
+
+
+def test_any_status_of_an_error_can_be_had(service: Service) -> None:
+    service.faults.turn_on({"error_rate": 1, "error_status": 599, "for_s": 600})
+    assert service.client.get(PATHS[service.name]).status_code == 599
+    service.faults.turn_off()
+
+
+def test_a_caller_that_hangs_up_within_its_body_is_no_fault_of_the_service(service: Service) -> None:
+    url = service.client.base_url
+    with socket.create_connection((url.host, url.port or 80)) as connection:
+        connection.sendall(
+            b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nX-Request-Id: cut\r\n\r\nhalf"
+        )
+        assert service.client.get("/echo").status_code == 200
+    assert service.client.get("/echo").status_code == 200
+    assert "ClientDisconnect" not in service.log.read_text()

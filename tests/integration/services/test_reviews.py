@@ -12,6 +12,7 @@ from tests.integration.services.conftest import World
 from tests.integration.services.processes import OWNER, Service, person, served, until_ready
 
 ANH, BINH = person("Ánh 🧧"), person("Bình")
+SHOP = Caller(subject="shop", role="service")
 REVIEWS = "/v1/products/ca-phe/reviews"
 MINE = f"{REVIEWS}/mine"
 
@@ -155,6 +156,22 @@ def test_editing_what_was_hidden_asks_for_another_look_however_often(reviews: Se
     assert shown(reviews)["total"] == 1
 
 
+def test_taking_back_what_was_hidden_does_not_bring_the_next_one_past_the_owner(reviews: Service) -> None:
+    rude = write(reviews, BINH, 1, "…")
+    judge(reviews, rude, "hidden")
+    for _ in range(2):
+        assert reviews.call("DELETE", MINE, by=BINH).status_code == 204
+        assert reviews.call("GET", MINE, by=BINH).status_code == 404
+        assert reviews.call("GET", "/v1/reviews?status=hidden", by=OWNER).json()["total"] == 0
+        verdict = reviews.call("PUT", f"/v1/reviews/{rude['id']}", {"status": "shown"}, by=OWNER)
+        assert verdict.status_code == 404
+        again = write(reviews, BINH, 1, "…")
+        assert (again["status"], again["edited_at"], shown(reviews)["total"]) == ("pending", None, 0)
+    judge(reviews, write(reviews, BINH, 1, "…"), "shown")
+    assert reviews.call("DELETE", MINE, by=BINH).status_code == 204
+    assert write(reviews, BINH)["status"] == "shown"
+
+
 def test_only_the_owner_moderates(reviews: Service) -> None:
     review = write(reviews, ANH)
     for caller in (ANH, person("Vận hành", role="operator")):
@@ -186,3 +203,21 @@ def test_new_reviews_wait_for_the_owner_where_the_settings_say_so(
         assert waiting.call("GET", MINE, by=ANH).json()["status"] == "shown"
         assert write(waiting, ANH, 4)["status"] == "pending"
         assert waiting.client.get("/faults").status_code == 404
+
+
+def test_the_shop_takes_an_authors_name_off_every_review_of_theirs_and_may_ask_again(
+    reviews: Service,
+) -> None:
+    write(reviews, ANH, 4, "Thơm.")
+    write(reviews, BINH, 2)
+    other = "/v1/products/tra-sen/reviews"
+    assert reviews.call("PUT", f"{other}/mine", {"rating": 5, "text": ""}, by=ANH).status_code == 200
+    name = f"/v1/authors/{ANH.subject}/name"
+    for nobody in (None, ANH, OWNER):
+        assert reviews.call("DELETE", name, by=nobody).status_code == (401 if nobody is None else 403)
+    for _ in range(2):
+        answer = reviews.call("DELETE", name, by=SHOP)
+        assert (answer.status_code, sorted(answer.json()["products"])) == (200, ["ca-phe", "tra-sen"])
+    named = {(one["author_name"], one["rating"], one["text"]) for one in shown(reviews)["items"]}
+    assert named == {("", 4, "Thơm."), ("Bình", 2, "Ngon.")}
+    assert reviews.call("DELETE", "/v1/authors/nobody/name", by=SHOP).json() == {"products": []}

@@ -27,6 +27,9 @@ schedule = typer.Typer(
 
 _CLOCK: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)", re.ASCII)
 
+# Window, least and most.
+_AUTOSCALE: Final = ("3m", 2, 8)
+
 Json = Annotated[bool, typer.Option("--json", help="For machines.")]
 
 
@@ -45,7 +48,7 @@ def add(
         entry = Entry(start=_time("HH:MM", start), until=_time("--until", until), replicas=replicas)
     except ValueError as unusable:
         raise typer.BadParameter(str(unusable)) from unusable
-    with Plan.changing(_plan(state)) as plan:
+    with Plan.changing(_made(state)) as plan:
         line = plan.add(entry)
     sys.stdout.write(f"{line.id}  {entry}\n")
 
@@ -55,7 +58,7 @@ def show(state: State = DEFAULT_STATE, json: Json = False) -> None:
     """Show the schedule, with the number each entry is removed by."""
     from app.fleet.plan import Plan
 
-    lines = Plan.load(_plan(state)).schedule
+    lines = Plan.load(state_directory(state).plan).schedule
     if json:
         found = [line.model_dump(mode="json") for line in lines]
         sys.stdout.write(jsonlib.dumps(found, indent=2) + "\n")
@@ -70,7 +73,7 @@ def remove(
     """Take an entry out of the schedule; replicas that nobody wants any more drain."""
     from app.fleet.plan import Plan
 
-    with Plan.changing(_plan(state)) as plan:
+    with Plan.changing(_made(state)) as plan:
         gone = plan.remove(number)
         there = ", ".join(str(line.id) for line in plan.schedule) or "none"
     if gone is None:
@@ -84,9 +87,9 @@ def autoscale(
     ] = None,
     window: Annotated[
         str, typer.Option(metavar="TIME", help="How long it is watched before anything changes.")
-    ] = "3m",
-    least: Annotated[int, typer.Option("--min", min=1, max=SLOTS, help="Never fewer.")] = 2,
-    most: Annotated[int, typer.Option("--max", min=1, max=SLOTS, help="Never more.")] = 8,
+    ] = _AUTOSCALE[0],
+    least: Annotated[int, typer.Option("--min", min=1, max=SLOTS, help="Never fewer.")] = _AUTOSCALE[1],
+    most: Annotated[int, typer.Option("--max", min=1, max=SLOTS, help="Never more.")] = _AUTOSCALE[2],
     off: Annotated[
         bool, typer.Option("--off", help="Leave the number to the operator and the schedule.")
     ] = False,
@@ -99,16 +102,17 @@ def autoscale(
     """
     from app.fleet.plan import AutoscaleLine, Plan
 
-    file = _plan(state)
+    if cpu is None and (window, least, most) != _AUTOSCALE:
+        raise typer.BadParameter("--window, --min and --max say how to follow a load; say --cpu too")
     if off or cpu is not None:
         line = None
         if cpu is not None and not off:
             window_s = duration("--window", window).total_seconds()
             line = AutoscaleLine(cpu_percent=cpu, window_s=window_s, least=least, most=most)
             _checked(line)
-        with Plan.changing(file) as plan:
+        with Plan.changing(_made(state)) as plan:
             plan.autoscale = line
-    now = Plan.load(file).autoscale
+    now = Plan.load(state_directory(state).plan).autoscale
     if json:
         sys.stdout.write(jsonlib.dumps(now.model_dump() if now else None) + "\n")
         return
@@ -143,7 +147,8 @@ def _time(option: str, given: str) -> time:
     return time(int(found[1]), int(found[2]))
 
 
-def _plan(state: Path) -> Path:
+def _made(state: Path) -> Path:
+    """The file to change; its directory becomes a state directory."""
     directory = state_directory(state)
     directory.make()
     return directory.plan

@@ -57,19 +57,27 @@ class PageTold(BaseModel):
         )
 
 
+class ForgottenTold(BaseModel):
+    """The products whose reviews name their author no longer."""
+
+    products: Sequence[str]
+
+
 class HttpReviews:
-    """Anybody reads without a token; `token` gives the one that says for whom a call is made."""
+    """Anybody reads without a token; `token` gives the one that says for whom a call is made, `own` the shop's."""
 
     def __init__(
         self,
         config: DependencyConfig,
         *,
         token: Callable[[Account], str],
+        own: Callable[[], str],
         listeners: Sequence[Listener] = (),
     ) -> None:
         self._token = token
+        self._own = own
         self.dependency = Dependency(
-            NAME, config, endpoints=("list", "mine", "write", "moderate"), listeners=listeners
+            NAME, config, endpoints=("list", "mine", "write", "moderate", "forget"), listeners=listeners
         )
 
     async def page(self, product: str, *, page: int, page_size: int) -> ReviewsPage:
@@ -95,6 +103,15 @@ class HttpReviews:
         """See the port."""
         question = Question(method="DELETE", path=f"{_of(product)}/mine", headers=self._for(author))
         await self.dependency.tell("write", question)
+
+    async def forget(self, author_id: str) -> Sequence[str]:
+        """See the port."""
+        question = Question(
+            method="DELETE",
+            path=f"/v1/authors/{quote(author_id, safe='')}/name",
+            headers={INTERNAL_TOKEN: self._own()},
+        )
+        return (await self.dependency.ask("forget", question, ForgottenTold)).products
 
     async def waiting(
         self, owner: Account, *, status: ReviewStatus, page: int, page_size: int

@@ -4,7 +4,7 @@ from app.control.board import ControlBoard
 from app.control.drains import DRAINED, SERVING, DrainWish
 from app.control.errors import ControlError, ControlUnavailable, UnknownBreaker, UnusableWish
 from app.control.obedience import Gate, Obedience, Switch
-from app.control.wishes import AUTOMATIC, HELD, Standing, Wish
+from app.control.wishes import AUTOMATIC, HELD, Standing, Wish, checked_words
 
 __all__ = [
     "AUTOMATIC",
@@ -22,4 +22,5 @@ __all__ = [
     "UnknownBreaker",
     "UnusableWish",
     "Wish",
+    "checked_words",
 ]

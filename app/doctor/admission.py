@@ -44,6 +44,11 @@ def admit(patient: Patient, environment: Mapping[str, str]) -> Subject:
         return _configured(patient, variables(patient.env))
     if environment.get(f"{PREFIX}SESSION_URL"):
         return _configured(patient, environment)
+    if patient.addresses or patient.stop_timeout_s is not None:
+        raise FleetError(
+            "--replica and --stop-timeout describe a configuration: name it with --env; "
+            "a local fleet is known without them"
+        )
     return _running(patient, running_record(patient.state))
 
 

@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app.fleet.errors import Busy
+from app.fleet.errors import Busy, StateUnusable
+from app.fleet.events import Report, Unwritten
 from app.fleet.record import DrainRecord, FleetRecord, OperationRecord, Phase, ProcessRecord
 
 
 @dataclass(slots=True)
 class Book:
-    """What is true of the fleet now; the file always says the same."""
+    """What is true of the fleet now; the file says the same, or as soon as it can be written again.
+
+    A fleet goes on with a disk that is full: whoever notes something has other work to do than to fail at that.
+    """
 
     record: FleetRecord
     file: Path
+    report: Report
+    _behind: bool = field(default=False, init=False)
 
     def begin(self, record: FleetRecord) -> None:
-        """Start over with that record."""
+        """Start over with that record; raises `StateUnusable`, as nothing runs yet that would be lost."""
         self.record = record
-        self._write()
+        self.record.save(self.file)
+
+    def catch_up(self) -> None:
+        """Write down what could not be written when it happened."""
+        if self._behind:
+            self._write()
 
     def note(self, name: str, process: ProcessRecord | None) -> None:
         """A process runs, or does not any more."""
@@ -80,4 +91,11 @@ class Book:
             self._write()
 
     def _write(self) -> None:
-        self.record.save(self.file)
+        try:
+            self.record.save(self.file)
+        except StateUnusable as full:
+            if not self._behind:
+                self.report(Unwritten("the record of the fleet", str(full)))
+            self._behind = True
+        else:
+            self._behind = False

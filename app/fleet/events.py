@@ -134,6 +134,16 @@ class DiskLow(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Unwritten(Event):
+    """The fleet goes on; what it should have written down is only in its supervisor's mind."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name} is not written: {self.reason}; it will be once there is room, so do not end the supervisor"
+
+
+@dataclass(frozen=True, slots=True)
 class DiskWell(Event):
     """There is room again."""
 

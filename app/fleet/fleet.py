@@ -44,7 +44,8 @@ class Fleet:
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
         self._keepers: list[asyncio.Task[None]] = []
-        self._book = Book(FleetRecord.load(options.state.record) or FleetRecord(), options.state.record)
+        record = FleetRecord.load(options.state.record) or FleetRecord()
+        self._book = Book(record, options.state.record, self._report)
         self._ports = ports_of(self._book.record, options)
         self._topology = Topology(options, self._ports)
         # Whatever a replica would refuse is refused before anything is started.
@@ -77,9 +78,10 @@ class Fleet:
         try:
             await self._unless_stopped(self._start())
             if not self._stopping.is_set():
-                self._book.note_phase("running")
                 self._keepers.append(asyncio.create_task(self._autopilot.run()))
                 async with self._hotline.open():
+                    # Whoever reads that it runs may give it an order at once.
+                    self._book.note_phase("running")
                     opened()
                     await self._stopping.wait()
         finally:
@@ -195,7 +197,7 @@ class Fleet:
             *(self._replicas.bring_up(name, known.get(name)) for name in self._options.names),
         )
         housekeeping = Housekeeping(self._options.state, self._options.house_rules, self._report)
-        self._keepers.append(asyncio.create_task(housekeeping.run()))
+        self._keepers.append(asyncio.create_task(housekeeping.run(self._book.catch_up)))
         serving = [name for name in self._options.names if name not in self._book.record.drained]
         await together(
             self._rotation.all_up(serving, self._report, within=INTO_ROTATION),

@@ -13,7 +13,7 @@ from app.fleet.events import Drained, Progress, Report
 from app.fleet.operations import LAST_ONE
 from app.fleet.record import is_replica, number_of
 from app.fleet.rotation import Rotation
-from app.fleet.wishes import Wishes
+from app.fleet.wishes import Wishes, usable
 
 _INTO_ROTATION = timedelta(seconds=60)
 _PLACE = "{name}"
@@ -36,6 +36,7 @@ class ForeignFleet:
 
     async def drain(self, name: str, *, by: str, reason: str, force: bool = False) -> None:
         """Nothing new for it, and what it has finishes; raises `WouldBeOutage` for the last one."""
+        reason = usable(reason)
         await self._known(name)
         if not (force or await self.rotation.has_others(name)):
             raise WouldBeOutage(LAST_ONE.format(name=name))
@@ -55,10 +56,12 @@ class ForeignFleet:
         """Run the command for each replica while it is drained; stops at the first that does not come back."""
         if _PLACE not in command:
             raise FleetError(f"the command {command!r} does not say where the replica's name goes: {_PLACE}")
+        _words(command)
         names = await self.names()
-        if len(names) <= max_unavailable:
-            raise FleetError(
-                f"{len(names)} replicas with {max_unavailable} unavailable at once would be an outage; "
+        serving = await self.rotation.serving() & set(names)
+        if len(serving) <= max_unavailable:
+            raise WouldBeOutage(
+                f"{len(serving)} replicas in rotation with {max_unavailable} unavailable at once would be an outage; "
                 "add a replica first, or give a smaller --max-unavailable"
             )
         for start in range(0, len(names), max_unavailable):
@@ -67,9 +70,13 @@ class ForeignFleet:
             self.report(Progress("rolling restart", f"{start + len(batch)} of {len(names)} replicas"))
 
     async def _restart(self, name: str, command: str, by: str) -> None:
-        await self.drain(name, by=by, reason="rolling restart")
+        """One that an operator drained is restarted where it is, and stays out."""
+        kept_out = name in await self.rotation.runtime.kept_out()
+        if not kept_out:
+            await self.drain(name, by=by, reason="rolling restart")
         await _run(command.replace(_PLACE, shlex.quote(name)))
-        await self.ready(name, by=by)
+        if not kept_out:
+            await self.ready(name, by=by)
 
     async def _known(self, name: str) -> None:
         names = await self.names()
@@ -77,7 +84,17 @@ class ForeignFleet:
             raise NoSuchReplica(f"HAProxy has no replica {name!r}; there are: {', '.join(names) or 'none'}")
 
 
+def _words(command: str) -> Sequence[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise FleetError(f"the command {command!r} cannot be read: {error}") from error
+
+
 async def _run(command: str) -> None:
-    process = await asyncio.create_subprocess_exec(*shlex.split(command), stdin=asyncio.subprocess.DEVNULL)
+    try:
+        process = await asyncio.create_subprocess_exec(*_words(command), stdin=asyncio.subprocess.DEVNULL)
+    except OSError as error:
+        raise CannotStart(f"{command}: {error.strerror}; the replica stays drained") from error
     if await process.wait() != 0:
         raise CannotStart(f"{command} exited with code {process.returncode}; the replica stays drained")

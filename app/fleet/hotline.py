@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,6 +24,8 @@ from app.fleet.orders import Ended, Request, Said
 SOCKET: Final = "supervisor.sock"
 _LONGEST_LINE: Final = 64 * 1024
 
+_logger = logging.getLogger(__name__)
+
 CarryOut = Callable[[Request], Awaitable[None]]
 
 
@@ -37,7 +40,7 @@ class Hotline:
 
     def tell(self, event: Event) -> None:
         """Say it to everybody who waits for an order."""
-        for writer in self._listeners:
+        for writer in [it for it in self._listeners if not it.is_closing()]:
             _write(writer, Said(said=str(event)))
 
     @asynccontextmanager
@@ -65,8 +68,10 @@ class Hotline:
             ended = Ended(error=f"the supervisor does not understand the order: {reason}", kind="FleetError")
         else:
             self._listeners.add(writer)
-            ended = await self._carried_out(request)
-            self._listeners.discard(writer)
+            try:
+                ended = await self._carried_out(request)
+            finally:
+                self._listeners.discard(writer)
         _write(writer, ended)
         with contextlib.suppress(OSError):
             await writer.drain()
@@ -88,6 +93,11 @@ class Hotline:
             await self._carry_out(request)
         except FleetError as refused:
             return Ended(error=str(refused), kind=type(refused).__name__)
+        except Exception as unforeseen:
+            # The top of an order: the fleet goes on, and whoever gave it must not think that the supervisor is dead.
+            _logger.exception("%s failed", request.order)
+            what = f"{request.order} failed in a way nobody foresaw ({type(unforeseen).__name__})"
+            return Ended(error=f"{what}; see `chopho logs supervisor`", kind="FleetError")
         return Ended()
 
 

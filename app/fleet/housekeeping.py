@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.fleet.events import DiskLow, DiskWell, Report
+from app.fleet.errors import StateUnusable
+from app.fleet.events import DiskLow, DiskWell, Report, Unwritten
 from app.fleet.logs import bound
 from app.fleet.state import StateDirectory, write_privately
 
@@ -32,25 +34,38 @@ class Housekeeping:
         self._rules = rules
         self._report = report
         self._low = False
+        self._trouble = ""
 
-    async def run(self) -> None:
-        """Until cancelled."""
+    async def run(self, catch_up: Callable[[], None]) -> None:
+        """Until cancelled; what could not be written before is tried again each time."""
         while True:
             await asyncio.to_thread(self.look)
+            catch_up()
             await asyncio.sleep(_LOOK_EVERY_S)
 
     def look(self) -> None:
         """Rotate what has grown, and see how much room is left."""
-        bound(self._state.logs, self._rules.log_size, keep=self._rules.logs_kept)
+        unbounded = self._bound_logs()
         free = free_bytes(self._state.path)
         low = free < self._rules.disk_reserve
         if low != self._low:
             self._low = low
             self._report(DiskLow("disk", free, self._rules.disk_reserve) if low else DiskWell("disk", free))
-        self._publish(free)
+        trouble = unbounded or self._published(free)
+        if trouble and trouble != self._trouble:
+            self._report(Unwritten("what the house keeps", trouble))
+        self._trouble = trouble
 
-    def _publish(self, free: int) -> None:
-        """For the textfile collector of Prometheus's node exporter. A disk that is full takes not even this."""
+    def _bound_logs(self) -> str:
+        """Why it could not be done, or nothing."""
+        try:
+            bound(self._state.logs, self._rules.log_size, keep=self._rules.logs_kept)
+        except OSError as full:
+            return f"logs cannot be put aside: {full.strerror}"
+        return ""
+
+    def _published(self, free: int) -> str:
+        """For the textfile collector of Prometheus's node exporter; why it could not be done, or nothing."""
         lines = [
             "# HELP chopho_disk_free_bytes Room where the fleet keeps its state.",
             "# TYPE chopho_disk_free_bytes gauge",
@@ -61,8 +76,9 @@ class Housekeeping:
         ]
         try:
             write_privately(self._state.metrics, "\n".join(lines) + "\n")
-        except OSError as full:
-            self._report(DiskLow(f"disk ({full.strerror})", free, self._rules.disk_reserve))
+        except StateUnusable as full:
+            return str(full)
+        return ""
 
 
 def free_bytes(path: Path) -> int:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 MAX_BYTES: Final = 10 * 1024 * 1024
+# What a line is expected to have; where lines are longer, more is read.
+_A_LINE: Final = 400
 
 
 def last_lines(log: Path, count: int) -> list[str]:
@@ -16,11 +18,18 @@ def last_lines(log: Path, count: int) -> list[str]:
     try:
         with log.open("rb") as file:
             file.seek(0, 2)
-            file.seek(max(0, file.tell() - 400 * max(count, 1)))
-            lines = file.read().decode(errors="replace").splitlines()
+            end, room = file.tell(), _A_LINE * max(count, 1)
+            while True:
+                file.seek(max(0, end - room))
+                found = file.read(min(room, end)).split(b"\n")
+                # The first one has its beginning before what was read, unless that was all there is.
+                whole = [line for line in (found[1:] if room < end else found) if line.strip()]
+                if len(whole) >= count or room >= end:
+                    break
+                room *= 2
     except FileNotFoundError:
         return []
-    return [line for line in lines if line.strip()][-count:]
+    return [line.decode(errors="replace") for line in whole[max(0, len(whole) - count) :]]
 
 
 def last_words(log: Path) -> str:
@@ -32,18 +41,31 @@ def bound(folder: Path, at_most: int = MAX_BYTES, *, keep: int = 1) -> None:
     """Keep each log below that size, with so many older ones beside it (.log.1 is the youngest).
 
     The writers append to their file and know nothing of us, so it is copied and emptied in place; what is
-    written between the two is lost, a line or two in ten megabytes.
+    written between the two is lost, a line or two in ten megabytes. Raises `OSError`, with every log as it was,
+    where there is no room for the copy.
     """
     for log in folder.glob("*.log"):
         if log.stat().st_size > at_most:
+            aside = _copied(log) if keep else None
             for number in range(keep - 1, 0, -1):
                 older = log.with_suffix(f".log.{number}")
                 if older.exists():
                     older.replace(log.with_suffix(f".log.{number + 1}"))
-            if keep:
-                shutil.copyfile(log, log.with_suffix(".log.1"))
+            if aside is not None:
+                aside.replace(log.with_suffix(".log.1"))
             with log.open("r+b") as file:
                 file.truncate(0)
+
+
+def _copied(log: Path) -> Path:
+    """A copy beside it, whole or not at all."""
+    copy = log.with_suffix(".log.new")
+    try:
+        shutil.copyfile(log, copy)
+    except OSError:
+        copy.unlink(missing_ok=True)
+        raise
+    return copy
 
 
 def follow(logs: Sequence[Path], every_s: float = 0.2) -> Iterator[tuple[Path, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import singledispatchmethod
@@ -13,13 +14,13 @@ from app.fleet.errors import FleetError, NoSuchReplica, WouldBeOutage
 from app.fleet.events import Drained, Progress, Report
 from app.fleet.keys import Keys
 from app.fleet.orders import Drain, Ready, Reload, Request, Restart, RetireKey, RotateKeys, Scale
-from app.fleet.record import DrainRecord
+from app.fleet.record import DrainRecord, number_of
 from app.fleet.replicas import Replicas
 from app.fleet.rotation import Rotation
 from app.fleet.runtime import SLOTS
 from app.fleet.state import StateDirectory
 from app.fleet.together import together
-from app.fleet.wishes import Wishes
+from app.fleet.wishes import Wishes, usable
 
 LAST_ONE: Final = (
     "{name} is the last one in rotation: draining it is an outage; add another replica first, or say --force"
@@ -70,7 +71,8 @@ class Operations:
         if not (order.force or await self._means.rotation.has_others(order.name)):
             raise WouldBeOutage(LAST_ONE.format(name=order.name))
         reason = order.reason or "no reason given"
-        self._means.book.note_drained(order.name, DrainRecord(by=by, reason=reason, at=datetime.now(UTC)))
+        drained = DrainRecord(by=by, reason=usable(reason), at=datetime.now(UTC))
+        self._means.book.note_drained(order.name, drained)
         await self._means.wishes.drain(order.name, by=by, reason=reason)
         idle = await self._means.rotation.drain(order.name, within=self._means.grace)
         self._means.report(Drained(order.name, idle=idle))
@@ -85,15 +87,18 @@ class Operations:
 
     @_do.register
     async def _restart(self, order: Restart, _: str) -> None:
-        """Should so many at a time leave nobody in rotation, another replica stands in meanwhile."""
-        names = self._means.replicas.names
-        serving = [name for name in names if name not in self._means.book.record.drained]
-        stand_in = self._free_names()[:1] if len(serving) <= order.max_unavailable else []
+        """Should so many at a time leave nobody in rotation, another replica stands in meanwhile.
+
+        Those that serve nobody come first: the others are taken out once these are back.
+        """
+        serving = await self._serving()
+        names = sorted(self._means.replicas.names, key=lambda name: name in serving)
+        stand_in = self._stand_in(order) if 0 < len(serving) <= order.max_unavailable else []
         await self._bring_up(stand_in)
         done = 0
         for batch in _batches(names, order.max_unavailable):
             await together(*(self._means.replicas.replace(name) for name in batch))
-            await self._all_up([name for name in batch if name in serving])
+            await self._all_up([name for name in batch if name not in self._means.book.record.drained])
             done += len(batch)
             self._tell(f"{done} of {len(names)} replicas", of=str(order))
         await together(*(self._retire(name) for name in stand_in))
@@ -101,6 +106,7 @@ class Operations:
     @_do.register
     async def _scale(self, order: Scale, _: str) -> None:
         names = self._means.replicas.names
+        await self._someone_stays(names[: order.replicas])
         await self._bring_up(self._free_names()[: max(0, order.replicas - len(names))])
         await together(*(self._retire(name) for name in names[order.replicas :]))
         if not order.why:
@@ -142,6 +148,29 @@ class Operations:
         except FleetError:
             await together(*(self._retire(name) for name in names if name in self._means.replicas.names))
             raise
+
+    async def _serving(self) -> AbstractSet[str]:
+        """Our replicas that get requests now."""
+        return await self._means.rotation.serving() & set(self._means.replicas.names)
+
+    def _stand_in(self, order: Restart) -> Sequence[str]:
+        """Who serves while nobody else does; raises `WouldBeOutage` where there is no room for one."""
+        free = self._free_names()[:1]
+        if not free:
+            raise WouldBeOutage(
+                f"{order.max_unavailable} unavailable at once would be all in rotation, and no slot is free for "
+                "another replica; give a smaller --max-unavailable"
+            )
+        return free
+
+    async def _someone_stays(self, names: Sequence[str]) -> None:
+        """Raises `WouldBeOutage` where others serve and none of these does."""
+        serving = await self._serving()
+        if serving and serving.isdisjoint(names):
+            raise WouldBeOutage(
+                f"only {', '.join(sorted(serving, key=number_of))} would go, and nobody else is in rotation: "
+                f"make {' or '.join(names)} ready first"
+            )
 
     async def _retire(self, name: str) -> None:
         await self._means.replicas.retire(name)

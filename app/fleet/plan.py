@@ -60,6 +60,8 @@ class Plan(BaseModel):
             return cls.model_validate_json(file.read_bytes())
         except FileNotFoundError:
             return cls()
+        except OSError as error:
+            raise StateUnusable(f"cannot read {file}: {error.strerror}") from error
         except ValidationError as error:
             raise StateUnusable(f"{file} is damaged; remove it and plan again") from error
 
@@ -67,7 +69,11 @@ class Plan(BaseModel):
     @contextmanager
     def changing(cls, file: Path) -> Iterator[Plan]:
         """The plan, written back after the block; nobody else changes it meanwhile."""
-        with file.with_suffix(".lock").open("a") as lock:
+        try:
+            lock = file.with_suffix(".lock").open("a")
+        except OSError as error:
+            raise StateUnusable(f"cannot write {file}: {error.strerror}") from error
+        with lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             plan = cls.load(file)
             yield plan

@@ -149,7 +149,19 @@ def _new_secrets() -> dict[str, str]:
 
 
 def write_privately(file: Path, text: str) -> None:
-    """Replace the file as a whole: readers see the old text or the new, and only its owner reads it."""
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as new:
-        new.write(text)
-    Path(new.name).replace(file)
+    """Replace the file as a whole: readers see the old text or the new, and only its owner reads it.
+
+    Raises `StateUnusable`, with the old text where it was and nothing beside it.
+    """
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as new:
+            written = Path(new.name)
+            try:
+                new.write(text)
+                new.flush()
+                written.replace(file)
+            except OSError:
+                written.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise StateUnusable(f"cannot write {file}: {error.strerror}") from error

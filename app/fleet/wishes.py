@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.control import ControlBoard, ControlUnavailable
+from app.control import ControlBoard, ControlUnavailable, UnusableWish, checked_words
+from app.fleet.errors import FleetError
 from app.fleet.events import Report, Untold
+
+
+def usable(reason: str) -> str:
+    """The reason as a replica takes it; raises `FleetError`."""
+    try:
+        return checked_words("reason", reason)
+    except UnusableWish as unusable:
+        raise FleetError(str(unusable)) from unusable
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +33,10 @@ class Wishes:
         await self._want(name, by, reason, drained=False)
 
     async def _want(self, name: str, by: str, reason: str, *, drained: bool) -> None:
-        board = ControlBoard(self.redis_url, timeout_s=2.0)
+        try:
+            board = ControlBoard(self.redis_url, timeout_s=2.0)
+        except ValueError as unusable:
+            raise FleetError(f"no replica can be told through that Redis: {unusable}") from unusable
         try:
             await (board.drain if drained else board.undrain)(name, by=by, reason=reason)
         except ControlUnavailable as away:

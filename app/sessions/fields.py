@@ -207,7 +207,8 @@ class Fields:
         return numbers
 
     def _adopt(self, record: Record) -> None:
-        self._store, self._record, self._ticket = self._sessions.primary, record, record.ticket
+        self._store = self._sessions.homes(record.ticket)[0]
+        self._record, self._ticket = record, record.ticket
         self._writes += 1
         self._looked = True
         self._pending.written()

@@ -40,6 +40,9 @@ _log = logging.getLogger(__name__)
 _RENEWALS: Final = 5
 """A token is renewed when a fifth of its life is over: each costs a signature and a cookie."""
 
+_ROOM: Final = 160
+"""What a log-in may add to a visitor's token: a user of 100 bytes, and the epoch. A full cart can still log in."""
+
 
 class JwtStore:
     """The store behind `jwt+redis://`. Two requests that write at once overwrite each other."""
@@ -268,8 +271,9 @@ class JwtStore:
             ticket = self.tokens.write(record, jti)
         except UnicodeDecodeError as binary:
             raise Refused("session", "holds bytes that are no text") from binary
-        if len(ticket) > LONGEST:
-            raise TooLarge("session", f"would not fit into a cookie of {LONGEST} bytes")
+        longest = LONGEST if record.user is not None else LONGEST - _ROOM
+        if len(ticket) > longest:
+            raise TooLarge("session", f"would not fit into a cookie of {longest} bytes")
         return ticket
 
     async def _block(self, name: str, user: str | None) -> None:

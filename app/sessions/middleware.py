@@ -59,6 +59,8 @@ class SessionMiddleware:
             return
         scope["session"] = Session(self._sessions, scope)
         if scope["type"] == "websocket":
+            # No answer waits for a write or can carry a cookie: what needs one is refused and not lost.
+            await scope["session"].seal()
             await self.app(scope, receive, send)
             return
         answer = _Answer(self._instead, scope, receive, send)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from .backends import stores_of
 from .config import SessionConfig
 from .cookies import cookie_values
-from .errors import StoreUnavailable
+from .errors import StoreUnavailable, TooLarge
 from .ports import SessionStore
 from .records import Device, Draft, Ended, Record
 from .tickets import REMEMBERED
@@ -119,15 +119,24 @@ class Sessions:
             return None
         record = None
         try:
-            record = await self.primary.create(draft(claim.record))
+            record = await self._replacement(store, draft(claim.record))
         finally:
             if record is None:
                 with suppress(StoreUnavailable):
                     await store.release(claim)
         if await store.settle(claim):
             return record
-        await self.primary.end(record.ticket)
+        await self.homes(record.ticket)[0].end(record.ticket)
         return None
+
+    async def _replacement(self, store: SessionStore, draft: Draft) -> Record:
+        """In the first store; what is too large for it stays where it was."""
+        try:
+            return await self.primary.create(draft)
+        except TooLarge:
+            if store.kind == self.primary.kind:
+                raise
+            return await store.create(draft)
 
     async def end_others(
         self, store: SessionStore, ticket: str, user: str, draft: Callable[[Record], Draft]
@@ -142,7 +151,7 @@ class Sessions:
             return None, 0
         others = [await other.end_all(user, epoch=epoch) for other in self.stores if other is not store]
         reissued = replace(draft(claim.record), epoch=max(epoch, *others, 0))
-        return await self.primary.create(reissued), epoch
+        return await self._replacement(store, reissued), epoch
 
     async def devices(self, user: str, *, current: str | None = None) -> Sequence[Device]:
         """The user's live sessions in every store, the latest seen first."""

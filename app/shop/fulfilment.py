@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.shop.errors import WrongStatus
-from app.shop.orders import Move, Order, Orders, OrderStatus
+from app.shop.orders import Move, Order, Orders, OrderStatus, check_step
 from app.shop.settlement import Settlement
 
 BY_HAND: Final[frozenset[OrderStatus]] = frozenset(
     {"packed", "shipped", "delivered", "cancelled", "refunded"}
 )
 """Where people take an order to; the other steps are the payment's."""
+
+
+def check_by_hand(to: OrderStatus, *, before: OrderStatus | None = None) -> None:
+    """Raise `WrongStatus` for a step that is not people's, or that an order in status `before` cannot take."""
+    if to not in BY_HAND:
+        raise WrongStatus(to)
+    if before is not None and before != to:
+        check_step(before, to)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +39,7 @@ class MoveOrder:
 
         `actor` is the account that does it. Raises `NotFound`, `WrongStatus`, `Unavailable`.
         """
-        if to not in BY_HAND:
-            raise WrongStatus(to)
+        check_by_hand(to)
         moved = await self.orders.move(order_id, Move(to=to, actor=actor, note=note))
         if self.settlement is not None:
             await self.settlement.hurry(order_id)

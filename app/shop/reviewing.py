@@ -45,6 +45,11 @@ class Reviewing:
         await self.reviews.remove(product, author)
         await self.copies.drop(product)
 
+    async def forget(self, author_id: str) -> None:
+        """Take the name of an account that is gone off its reviews, which stay; raises `Unavailable`."""
+        for product in await self.reviews.forget(author_id):
+            await self.copies.drop(product)
+
     async def judge(self, owner: Account, review_id: str, status: ReviewStatus) -> Review:
         """Show or hide one; raises `NotFound`, `Unavailable`."""
         judged = await self.reviews.judge(owner, review_id, status)

@@ -22,7 +22,10 @@ TEXT_MOST: Final = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """What one customer says of a product; `text` is plain and may be empty, `edited_at` is None until it is."""
+    """What one customer says of a product; `text` is plain and may be empty, `edited_at` is None until it is.
+
+    `author_name` is empty where the account was erased.
+    """
 
     id: str
     product: str
@@ -59,6 +62,9 @@ class Reviews(Protocol):
 
     async def remove(self, product: str, author: Account) -> None:
         """Forget what this customer said of it, if anything."""
+
+    async def forget(self, author_id: str) -> Sequence[str]:
+        """Take the name of that account off its reviews; their products, also when it was done before."""
 
     async def waiting(
         self, owner: Account, *, status: ReviewStatus, page: int, page_size: int

@@ -10,11 +10,11 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.accounts import Account, Registration, Role
-from app.shop.errors import EmailTaken
+from app.shop.errors import EmailTaken, LoginNeeded
 from app.shop.mail import Message
 from app.shop.text import storable
 from app.stores import outbox
-from app.stores.database import AnyRow, Database
+from app.stores.database import AnyRow, AnySelect, Database
 from app.stores.revocations import promise
 from app.stores.tables import accounts
 
@@ -114,6 +114,21 @@ class SqlAccounts:
 def not_erased() -> ColumnElement[bool]:
     """Of accounts that are somebody's."""
     return accounts.c.erased_at.is_(None)
+
+
+def held(account_id: str) -> AnySelect:
+    """The account's id, if it is somebody's and stays it until the transaction ends: who erases it waits."""
+    return (
+        select(accounts.c.id)
+        .where(accounts.c.id == account_id, not_erased())
+        .with_for_update(read=True, key_share=True)
+    )
+
+
+async def hold(connection: AsyncConnection, account_id: str) -> None:
+    """Raise `LoginNeeded` for an account that is nobody's any more: nothing new is written about them."""
+    if await connection.scalar(held(account_id)) is None:
+        raise LoginNeeded("the account is gone")
 
 
 def is_open() -> ColumnElement[bool]:

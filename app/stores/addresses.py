@@ -10,7 +10,8 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.addresses import Address, Place
-from app.stores.accounts import is_uuid
+from app.shop.errors import LoginNeeded
+from app.stores.accounts import is_uuid, not_erased
 from app.stores.database import AnyRow, AnySelect, Database
 from app.stores.tables import accounts
 from app.stores.tables_accounts import addresses
@@ -111,7 +112,9 @@ def _of(account_id: str) -> AnySelect:
 
 
 async def _lock(connection: AsyncConnection, account_id: str) -> None:
-    await connection.execute(select(accounts.c.id).where(accounts.c.id == account_id).with_for_update())
+    own = select(accounts.c.id).where(accounts.c.id == account_id, not_erased())
+    if await connection.scalar(own.with_for_update()) is None:
+        raise LoginNeeded("the account is gone")
 
 
 async def _no_default(connection: AsyncConnection, account_id: str) -> None:

@@ -13,6 +13,7 @@ from app.shop.catalog import Sku
 from app.shop.errors import CartLimit
 from app.shop.merging import Merging, brought_in
 from app.stores import cart_steps as steps
+from app.stores import ordered_carts
 from app.stores.accounts import is_uuid
 from app.stores.cart_steps import KeptCart
 from app.stores.database import Database
@@ -76,17 +77,20 @@ class SqlCarts:
 
     async def merge(
         self, account_id: str, guest: CartLines, *, how: Merging, room: Mapping[Sku, int]
-    ) -> KeptCart:
+    ) -> KeptCart | None:
         """Bring a guest's cart in, once by its id; later calls tell again what was left out then.
 
-        `room` is how many units a line of each of the guest's SKUs may have.
+        What was ordered of it stays out; None while an order of it is under way, which may give it back. `room` is how many units a line of each of the guest's SKUs may have.
         """
         guest_id = guest.cart_id or ""
 
-        async def work(connection: AsyncConnection) -> KeptCart:
+        async def work(connection: AsyncConnection) -> KeptCart | None:
+            left = await ordered_carts.left_of(connection, guest)
+            if left is None:
+                return None
             await steps.lock(connection, account_id)
             kept = await steps.read(connection, account_id)
-            brought = brought_in(guest.quantities, kept.lines.quantities, how, room=room)
+            brought = brought_in(left.quantities, kept.lines.quantities, how, room=room)
             if await steps.is_first_merge(connection, account_id, guest_id, brought.left_out):
                 await steps.put(connection, account_id, brought.changed)
             rows = (await connection.execute(steps.whole(account_id))).all()

@@ -14,7 +14,7 @@ from app.shop.accounts import Account, mail_to
 from app.shop.errors import EmailTaken
 from app.shop.mail import Message
 from app.stores import outbox
-from app.stores.accounts import account_of_row, is_open, is_uuid
+from app.stores.accounts import account_of_row, hold, is_open, is_uuid
 from app.stores.database import AnyRow, Database
 from app.stores.tables import accounts
 from app.stores.tables_accounts import email_changes, password_resets
@@ -31,6 +31,7 @@ class SqlEmailChanges:
         asked = {"email": email, "email_key": key, "token_digest": None, "expires_at": func.now() + lasts}
 
         async def work(connection: AsyncConnection) -> None:
+            await hold(connection, account_id)
             await connection.execute(
                 insert(email_changes)
                 .values(account_id=account_id, **asked)

@@ -96,11 +96,20 @@ class ShopperCart:
         account_id = await self._account()
         if account_id is None:
             return await SessionCart(self.session).settle(ordered)
-        kept = None if ordered.cart_id is None else await self.of.carts.settle(account_id, ordered)
-        if kept is not None:
-            with suppress(SessionEnded):
-                await self._written(account_id, kept)
-        return kept is not None
+        if ordered.cart_id is None:
+            return False
+        settled = await self.of.carts.settle(account_id, ordered)
+        with suppress(SessionEnded):
+            if settled is not None:
+                await self._written(account_id, settled)
+            elif await self._still_shows(ordered.cart_id):
+                await self._written(account_id, await self.of.carts.read(account_id))
+        return settled is not None
+
+    async def _still_shows(self, cart_id: str) -> bool:
+        """Whether the copy is that filling, as after its order was confirmed: that settles the cart itself."""
+        copy = copy_in(await self._fields())
+        return copy is not None and copy.lines.cart_id == cart_id
 
     async def _account(self) -> str | None:
         with unavailable():
@@ -129,9 +138,14 @@ class ShopperCart:
         return await self._fields()
 
     async def _brought_in(self, account_id: str, guest: CartLines, fields: Mapping[str, JSON]) -> KeptCart:
-        """Merge, then take the guest's cart off the session; a crash in between merges nothing twice."""
+        """Merge, then take the guest's cart off the session; a crash in between merges nothing twice.
+
+        A cart whose order is under way waits on the session for what becomes of it.
+        """
         room = room_of(await self.of.offers(guest.quantities), guest.quantities)
         kept = await self.of.carts.merge(account_id, guest, how=self.of.merging, room=room)
+        if kept is None:
+            return await self.of.carts.read(account_id)
         with suppress(SessionEnded, StoreUnavailable):
             await CartCopy(self.session, fields).renew(kept, also=without(fields, guest.cart_id or ""))
         return kept

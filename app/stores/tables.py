@@ -48,7 +48,13 @@ accounts: Final = Table(
     Column("phone", Text, nullable=False, server_default=text("''")),
     Column("locked_at", DateTime(timezone=True)),  # nobody comes in since then
     Column("erased_at", DateTime(timezone=True)),  # nobody's any more; its orders stay in the books
+    Column("author_forgotten_at", DateTime(timezone=True)),  # its name is off its reviews since then
     CheckConstraint("role IN ('customer', 'owner', 'operator')", name="role"),
+    Index(
+        "accounts_authors_idx",
+        "erased_at",
+        postgresql_where=text("erased_at IS NOT NULL AND author_forgotten_at IS NULL"),
+    ),
 )
 
 categories: Final = Table(

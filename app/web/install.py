@@ -111,7 +111,7 @@ def _add_middleware(app: FastAPI, sessions: Sessions, config: WebConfig) -> None
     app.add_middleware(SessionMiddleware, sessions=sessions, unavailable=_unavailable, ended=_ended)
     app.add_middleware(OverdueCheck, timeout=config.request_timeout)
     app.add_middleware(OriginCheck, origin=config.origin, exempt=(RETURN_PATH, SHOP_PATH))
-    app.add_middleware(HostCheck, origin=config.origin)
+    app.add_middleware(HostCheck, origin=config.origin, exempt=(SHOP_PATH,))
     app.add_middleware(Language)
     app.add_middleware(BodyLimit, limit=config.body_limit, larger={DESK_PATH: config.desk_body_limit})
     app.add_middleware(Stamp, replica_name=config.replica_name, secure=config.origin.is_secure)

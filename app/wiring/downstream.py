@@ -103,7 +103,10 @@ def _reviews(settings: Settings, listeners: Sequence[Listener]) -> HttpReviews |
     def token(account: Account) -> str:
         return issuer.issue(caller_of(account), audience="reviews")
 
-    return HttpReviews(config, token=token, listeners=listeners)
+    def own() -> str:
+        return issuer.issue(_SHOP, audience="reviews")
+
+    return HttpReviews(config, token=token, own=own, listeners=listeners)
 
 
 def _config(settings: Settings, name: str) -> DependencyConfig | None:

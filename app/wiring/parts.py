@@ -20,6 +20,7 @@ from app.sessions import SessionConfig, Sessions, jwks_of
 from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
 from app.shop.accounts import LogIn, Register
+from app.shop.authors import ForgetAuthors
 from app.shop.cancelling import CancelOrder
 from app.shop.cart import AddToCart, PutInCart, ShowCart
 from app.shop.checkout import PlaceOrder
@@ -35,6 +36,7 @@ from app.shop.shop import Shop
 from app.stores.accounts import SqlAccounts
 from app.stores.asks import RedisAsks
 from app.stores.attempts import AttemptsConfig, RedisAttempts
+from app.stores.authors import SqlErasedAuthors
 from app.stores.carts import SqlCarts
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database, DatabaseConfig
@@ -85,6 +87,7 @@ class Parts:
     importer: Importer
     downstream: Downstream
     recovery: Recovery | None
+    forget_authors: ForgetAuthors | None
     postman: Postman | None
     gateway: Gateway
     rates: RedisRates | None
@@ -117,6 +120,8 @@ class Parts:
         yield self.importer.run()
         if self.recovery is not None:
             yield self.recovery.run()
+        if self.forget_authors is not None:
+            yield self.forget_authors.run()
         if self.rates is not None:
             yield self.rates.run()
         if self.postman is not None:
@@ -161,8 +166,9 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
     listing.gateway(observability, gateway)
     if rates is not None:
         listing.rates(observability, rates)
+    shop = _shop(settings, database, logins, attempts, passwords, sessions, downstream, offers)
     return Parts(
-        shop=_shop(settings, database, logins, attempts, passwords, sessions, downstream, offers),
+        shop=shop,
         cart_of=_carts(database, offers, settings),
         desk=desk_of(database=database, background=background, sessions=sessions, images=blocking.images),
         sessions=sessions,
@@ -181,6 +187,7 @@ def build(settings: Settings, *, writer: LineWriter | None = None) -> Parts:
         ),
         downstream=downstream,
         recovery=_recovery(settings, background, downstream.payments),
+        forget_authors=_forget_authors(background, shop),
         postman=postman_of(settings, background, observability, writer),
         gateway=gateway,
         rates=rates,
@@ -250,6 +257,12 @@ def _recovery(settings: Settings, background: Database, payments: HttpPayments |
     if settlement is None:
         return None
     return Recovery(ledger=settlement.ledger, settlement=settlement, interval=settings.recovery_interval)
+
+
+def _forget_authors(background: Database, shop: Shop) -> ForgetAuthors | None:
+    if shop.reviewing is None:
+        return None
+    return ForgetAuthors(authors=SqlErasedAuthors(database=background), reviewing=shop.reviewing)
 
 
 def _shop(

@@ -57,9 +57,13 @@ async def devices(request: Request) -> JSONResponse:
     return JSONResponse([device.current for device in await session_of(request).devices()])
 
 
+async def others(request: Request) -> JSONResponse:
+    return JSONResponse({"epoch": await session_of(request).end_others()})
+
+
 def app_on(sessions: Sessions) -> Starlette:
     """The app."""
-    views: list[Callable[..., object]] = [plain, cart, add, note, login, logout, devices]
+    views: list[Callable[..., object]] = [plain, cart, add, note, login, logout, devices, others]
     app = Starlette(routes=[Route(f"/{view.__name__}", view, methods=["GET", "POST"]) for view in views])
     app.add_middleware(SessionMiddleware, sessions=sessions)
     return app

@@ -14,7 +14,7 @@ from app.doctor import Balancer
 from app.doctor.timeouts import balancer_times, replica_times
 from app.fleet.programs import Programs
 from app.fleet.state import StateDirectory
-from app.fleet.topology import FleetOptions, Topology
+from app.fleet.topology import SERVICES, FleetOptions, Topology
 from app.planning.timeouts import detection_s, mismatches
 from app.settings import Settings
 from app.settings.fields import PREFIX
@@ -81,6 +81,13 @@ def test_compose_stops_a_replica_later_than_it_ends() -> None:
     app = COMPOSE["services"]["app"]
     stop_s = seconds(app["stop_grace_period"])
     assert disagreeing({"LB_REPLICAS": "app:8000"}, told(app["environment"]), stop_s=stop_s) == []
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_compose_stops_a_service_later_than_it_ends(name: str) -> None:
+    service = COMPOSE["services"][name]
+    grace = service["environment"]["CHOPHO_SHUTDOWN_GRACE"]
+    assert seconds(service["stop_grace_period"]) >= seconds(grace) + 5
 
 
 def test_compose_lets_the_balancer_finish_what_it_has() -> None:

@@ -13,7 +13,7 @@ from itsdangerous import BadSignature, URLSafeSerializer
 
 from app.cli.watching import Flow, Reading, flows
 from app.fleet.errors import FleetError
-from app.fleet.events import DiskLow, DiskWell, Event
+from app.fleet.events import DiskLow, DiskWell, Event, Unwritten
 from app.fleet.housekeeping import Housekeeping, HouseRules
 from app.fleet.keys import Keys
 from app.fleet.logs import bound
@@ -149,6 +149,24 @@ def test_a_disk_that_fills_up_is_told_once_and_again_when_it_is_well(tmp_path: P
     well.look()
     assert [type(event) for event in told] == [DiskLow]
     assert str(DiskWell("disk", 2**30)) == "disk: 1,024 MiB are free again"
+
+
+def test_a_house_that_cannot_put_logs_aside_or_publish_goes_on_and_says_so_once(tmp_path: Path) -> None:
+    state = StateDirectory(tmp_path)
+    state.make()
+    state.log("app1").write_text("x" * 100)
+    state.log("app1").with_suffix(".log.new").mkdir()
+    told: list[Event] = []
+    house = Housekeeping(state, HouseRules(log_size=50, disk_reserve=0), told.append)
+    house.look()
+    house.look()
+    assert [type(event) for event in told] == [Unwritten]
+    assert len(state.log("app1").read_text()) == 100
+    state.log("app1").with_suffix(".log.new").rmdir()
+    state.metrics.unlink(missing_ok=True)
+    state.metrics.mkdir()
+    house.look()
+    assert [type(event) for event in told] == [Unwritten, Unwritten]
 
 
 def test_as_many_logs_stay_as_are_wanted(tmp_path: Path) -> None:

@@ -163,6 +163,68 @@ def test_an_unknown_replica_is_one_line_with_those_there_are(whole_fleet: StubFl
     assert "there are: app1, app2" in refused.stderr
 
 
+@pytest.mark.parametrize("through", ["supervisor", "socket"])
+def test_a_reason_that_no_replica_takes_changes_nothing(whole_fleet: StubFleet, through: str) -> None:
+    socket = ("--socket", str(whole_fleet.runtime.socket)) if through == "socket" else ()
+    refused = ordered(whole_fleet, "drain", "app1", "--reason", "a\x1b[31m", *socket)
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert "wants a line of text" in refused.stderr
+    record = whole_fleet.record()
+    assert record is not None
+    assert (record.drained, whole_fleet.states()["app1"]) == ({}, "UP")
+
+
+def test_nobody_is_scaled_away_whose_going_would_be_an_outage(whole_fleet: StubFleet) -> None:
+    done(whole_fleet, Drain(name="app1"))
+    try:
+        refused = ordered(whole_fleet, "scale", "1")
+        assert (refused.returncode, refused.stderr.count("\n")) == (14, 1)
+        assert "only app2 would go" in refused.stderr
+        assert whole_fleet.states()["app2"] == "UP"
+    finally:
+        done(whole_fleet, Ready(name="app1"))
+
+
+def test_a_rolling_restart_leaves_nobody_without_a_server_when_one_is_down_already(
+    whole_fleet: StubFleet,
+) -> None:
+    os.kill(whole_fleet.pid("app2"), signal.SIGSTOP)
+    wait_until(lambda: whole_fleet.states()["app2"] == "DOWN", within_s=60, what="HAProxy to notice")
+    with Load(whole_fleet.url, per_second=50) as load:
+        done(whole_fleet, Restart())
+    assert (load.tally.failed, set(load.tally.statuses)) == ([], {200})
+    assert whole_fleet.states() == {"app1": "UP", "app2": "UP"}
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [("restart '{name}", 1, "cannot be read"), ("/nowhere/restart {name}", 7, "stays drained")],
+)
+def test_a_command_that_cannot_restart_anything_is_one_line(
+    whole_fleet: StubFleet, command: str, code: int, said: str
+) -> None:
+    socket = str(whole_fleet.runtime.socket)
+    try:
+        refused = chopho("restart", "--rolling", "--socket", socket, "--with", command)
+        assert (refused.returncode, refused.stderr.count("\n")) == (code, 1)
+        assert said in refused.stderr
+    finally:
+        done(whole_fleet, Ready(name="app1"))
+
+
+def test_a_fleet_of_others_keeps_what_its_operator_drained_out(whole_fleet: StubFleet) -> None:
+    done(whole_fleet, Scale(replicas=3))
+    socket = str(whole_fleet.runtime.socket)
+    try:
+        assert chopho("drain", "app1", "--socket", socket).returncode == 0
+        restarted = chopho("restart", "--rolling", "--socket", socket, "--with", "true {name}")
+        assert (restarted.returncode, restarted.stderr) == (0, "")
+        assert whole_fleet.states() == {"app1": "DRAIN", "app2": "UP", "app3": "UP"}
+    finally:
+        done(whole_fleet, Ready(name="app1"))
+        done(whole_fleet, Scale(replicas=2))
+
+
 def test_machines_get_one_object(whole_fleet: StubFleet) -> None:
     ended = as_json(ordered(whole_fleet, "scale", "2", "--json").stdout)
     assert (ended["ok"], ended["error"]) == (True, None)
@@ -292,6 +354,7 @@ def test_a_schedule_brings_a_replica_and_takes_it_away_without_a_lost_request(wh
         (("schedule", "add", "8:00", "--until", "8:00", "--replicas", "2"), "begins when it ends"),
         (("autoscale", "--cpu", "60", "--min", "5", "--max", "2"), "1 ≤ min ≤ max"),
         (("autoscale", "--cpu", "60", "--window", "1s"), "noise"),
+        (("autoscale", "--min", "4"), "say --cpu"),
         (("restart",), "--rolling"),
         (("scale", "17"), "16"),
     ],
@@ -300,6 +363,15 @@ def test_what_cannot_be_meant_is_one_line(tmp_path: Path, words: tuple[str, ...]
     refused = chopho(*words, "--state", str(tmp_path))
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert said in refused.stderr
+
+
+@pytest.mark.parametrize("words", [("schedule", "list"), ("autoscale",)])
+def test_looking_at_the_plan_changes_no_directory(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The directory may be anybody's: a wrong --state must not shut others out of it."""
+    tmp_path.chmod(0o755)
+    assert chopho(*words, "--state", str(tmp_path)).returncode == 0
+    assert chopho(*words, "--state", str(tmp_path / "none")).returncode == 0
+    assert (list(tmp_path.iterdir()), tmp_path.stat().st_mode & 0o777) == ([], 0o755)
 
 
 def test_a_reload_while_a_replica_is_down_sends_nobody_there(whole_fleet: StubFleet) -> None:

@@ -264,6 +264,15 @@ async def test_a_cart_that_no_cookie_can_hold_is_refused_and_the_rest_stays(
     assert len((await shopper.get("/cart")).json()["lines"]) >= 60
 
 
+async def test_whoever_filled_a_cookie_as_a_visitor_can_still_log_in(url: str) -> None:
+    async with serving(url) as browser, browser() as visitor:
+        added = 0
+        while (await visitor.get(f"/add?sku=AO-{added:03}")).status_code == 200:
+            added += 1
+        assert (await visitor.get(f"/login?user=user:{'x' * 95}")).status_code == 200
+        assert len((await visitor.get("/cart")).json()["lines"]) == added
+
+
 @pytest.mark.parametrize("junk", [b"junk", b"\xff", b"", b"1e3:ended", b"x:claimed:y"])
 async def test_an_unreadable_entry_of_the_block_list_blocks(
     shopper: httpx.AsyncClient, redis_url: str, junk: bytes

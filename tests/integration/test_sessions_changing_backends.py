@@ -173,3 +173,15 @@ async def test_a_session_from_before_the_change_is_listed_and_logged_out(urls: S
             before = httpx.Cookies(cookies)
             await made.get("/logout", cookies)
             assert (await made.get("/cart", before)).json()["user"] is None
+
+
+async def test_a_session_that_no_cookie_can_hold_stays_where_it_is(redis_url: str) -> None:
+    async with fleet(redis_url, 1) as made:
+        cookies = httpx.Cookies()
+        for n in range(150):
+            await made.get(f"/add?sku=AO-DAI-LUA-HONG-{n:03}", cookies)
+        await made.put(0, f"jwt+{redis_url}", redis_url)
+        for path in ("/login?user=user:1", "/others", "/login?user=user:1"):
+            assert (await made.get(path, cookies)).status_code == 200
+            shown = (await made.get("/cart", cookies)).json()
+            assert (shown["user"], len(shown["lines"])) == ("user:1", 150)

@@ -9,9 +9,13 @@ from socket import create_server
 
 import pytest
 
-from app.fleet.errors import AlreadyRunning, PortInUse, StateUnusable
+from app.fleet.book import Book
+from app.fleet.errors import AlreadyRunning, FleetError, PortInUse, StateUnusable
+from app.fleet.events import Event
+from app.fleet.hotline import Hotline, ask
 from app.fleet.identity import make_key_pair
 from app.fleet.logs import bound, follow, last_lines, last_words
+from app.fleet.orders import Reload, Request
 from app.fleet.ports import choose, claim, is_free
 from app.fleet.record import FleetRecord, ProcessRecord, is_replica
 from app.fleet.state import StateDirectory, write_privately
@@ -185,3 +189,48 @@ def test_a_follower_hears_whole_lines_once_also_after_the_log_was_emptied(tmp_pa
     assert next(lines) == (later, "three")
     say(log, "anew\n")
     assert next(lines) == (log, "anew")
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(StateUnusable, match="cannot write"):
+        write_privately(tmp_path / "taken", "text")
+    assert [file.name for file in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_fleet_goes_on_while_its_record_cannot_be_written_and_catches_up(tmp_path: Path) -> None:
+    """A full disk must neither stop a replica from being brought back nor an order from ending."""
+    told: list[Event] = []
+    file = tmp_path / "fleet.json"
+    file.mkdir()
+    book = Book(FleetRecord(), file, told.append)
+    with book.operation("reload", "me"):
+        book.note("app1", ProcessRecord(pid=1, started=1.0))
+        book.catch_up()
+    assert (len(told), "do not end the supervisor" in str(told[0])) == (1, True)
+    file.rmdir()
+    book.catch_up()
+    found = FleetRecord.load(file)
+    assert found is not None
+    assert (list(found.processes), found.operation) == (["app1"], None)
+    with pytest.raises(StateUnusable):
+        Book(FleetRecord(), tmp_path / "nowhere" / "fleet.json", told.append).begin(FleetRecord())
+
+
+async def test_an_order_that_fails_unforeseen_is_told_to_whoever_gave_it(tmp_path: Path) -> None:
+    async def breaks(_: Request) -> None:
+        raise RuntimeError("nobody thought of that")
+
+    async with Hotline(tmp_path / "sock", breaks).open():
+        with pytest.raises(FleetError, match=r"RuntimeError.*chopho logs supervisor"):
+            await ask(tmp_path / "sock", Request(by="me", order=Reload()), lambda _: None)
+
+
+@pytest.mark.parametrize("length", [10, 3000])
+def test_the_last_lines_are_whole_and_as_many_as_are_wanted(tmp_path: Path, length: int) -> None:
+    log = tmp_path / "app1.log"
+    lines = [f"{number}".ljust(length, "x") for number in range(50)]
+    log.write_text("".join(f"{line}\n" for line in lines))
+    for count in (0, 1, 7, 50):
+        assert last_lines(log, count) == lines[50 - count :]
+    assert last_lines(log, 99) == lines

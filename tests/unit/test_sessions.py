@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from starlette.requests import HTTPConnection
+from starlette.types import Receive, Scope, Send
 
 from app import sessions
-from app.sessions import Changes, Refused, SessionConfig, Sessions, Step, merged
+from app.sessions import (
+    Changes,
+    Refused,
+    SessionConfig,
+    SessionMiddleware,
+    Sessions,
+    Step,
+    TooLate,
+    merged,
+    session_of,
+)
 from app.sessions.changes import applied
 from app.sessions.cookies import set_cookie
 from app.sessions.devices import device_name
@@ -37,6 +51,28 @@ def test_tickets_signed_with_an_older_key_are_accepted_and_new_ones_use_the_firs
 def test_a_name_that_no_store_can_keep_is_refused(name: str) -> None:
     with pytest.raises(Refused, match="is not a name for a field"):
         Changes(put={name: b"1"}).check()
+
+
+@pytest.mark.parametrize("does", ["set", "delete", "increment", "login", "logout"])
+async def test_a_websocket_is_told_what_it_cannot_do_instead_of_losing_it(does: str) -> None:
+    async def talk(scope: Scope, _receive: Receive, _send: Send) -> None:
+        session = session_of(HTTPConnection(scope))
+        assert await session.items() == {}
+        deeds: dict[str, Callable[[], Awaitable[object]]] = {
+            "set": lambda: session.set("a", 1),
+            "delete": lambda: session.delete("a"),
+            "increment": lambda: session.increment("a"),
+            "login": lambda: session.login("user:1"),
+            "logout": session.logout,
+        }
+        await deeds[does]()
+
+    async def silent(*_: object) -> Any:
+        raise AssertionError
+
+    middleware = SessionMiddleware(talk, sessions=Sessions.from_url("memory://", keys=[NEW]))
+    with pytest.raises(TooLate):
+        await middleware({"type": "websocket", "headers": []}, silent, silent)
 
 
 @pytest.mark.parametrize("tail", ["=", "==", "=A", "!", "٣"])

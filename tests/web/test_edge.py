@@ -71,6 +71,11 @@ async def test_our_host_is_ours_in_every_spelling(api: httpx.AsyncClient) -> Non
         assert (await api.get("/api/v1/cart", headers={"host": host})).status_code == 200
 
 
+async def test_the_acquirer_may_call_us_by_a_name_of_its_own_and_must_sign(api: httpx.AsyncClient) -> None:
+    answer = await api.post("/api/v1/webhooks/payments", content=b"{}", headers={"host": "app:8000"})
+    assert answer.status_code == 401, answer.text
+
+
 async def test_two_hosts_are_none(api: httpx.AsyncClient) -> None:
     hosts = [("host", "chopho.example"), ("host", "chopho.example")]
     assert (await api.get("/", headers=hosts)).status_code == 421

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from app.shop.addresses import KEPT_MOST
-from tests.web.conftest import Person, World
+from tests.web.conftest import BROWSER, Person, World
+from tests.web.test_pages import Page, hidden
 
 PLACE = {"name": "Nguyễn Thị Ánh 🧧", "phone": "0912 345 678", "address": "1 Hàng Đào", "province": "Hà Nội"}
 
@@ -127,3 +128,43 @@ async def test_the_account_leads_to_all_of_it(shopper: httpx.AsyncClient) -> Non
     page = await shopper.get("/tai-khoan")
     for path in re.findall(r'href="(/tai-khoan/[^"]+)"', page.text):
         assert (await shopper.get(path)).status_code == 200
+
+
+def delivery(page: str) -> dict[str, str]:
+    """What the checkout page says of where the parcel goes."""
+    typed = dict(re.findall(r'<input id="(name|phone|address)"[^>]* value="([^"]*)"', page))
+    return {**typed, "province": "".join(re.findall(r'<option value="([^"]*)" selected', page))}
+
+
+async def test_an_order_begins_with_the_usual_address_and_takes_another_at_a_click(
+    shopper: httpx.AsyncClient,
+) -> None:
+    for name, place in (("Ánh", PLACE), ("Mẹ <b>", {**PLACE, "province": "Long An"}), ("Cũ", PLACE)):
+        await shopper.post("/tai-khoan/dia-chi", data={**place, "name": name})
+    _, second, _ = await listed(shopper)
+    await shopper.post("/gio-hang/them", data={"sku": "PHIN-S", "quantity": "1"})
+    usual = (await shopper.get("/thanh-toan")).text
+    told = {"name": "Ánh", "phone": "0912345678", "address": "1 Hàng Đào", "province": "ha-noi"}
+    assert delivery(usual) == told
+    assert "Chưa tính phí giao hàng" not in usual
+    link = f"/thanh-toan?address={second['id']}"
+    assert f'href="{link}"' in usual
+    other = (await shopper.get(link)).text
+    assert delivery(other) == {**told, "name": "Mẹ &lt;b&gt;", "province": "tay-ninh"}
+    Page(other)
+    for odd in ("x", "%00", "ﬀ" * 99):
+        assert delivery((await shopper.get(f"/thanh-toan?address={odd}")).text) == told
+    form = {**hidden(other), **told, "province": "tay-ninh", "payment": "cod", "name": "Người khác"}
+    again = await shopper.post("/thanh-toan", data={**form, "phone": "12", "address": ""})
+    assert (again.status_code, delivery(again.text)["name"]) == (422, "Người khác")
+    assert delivery(again.text)["address"] == "", "what was emptied is not filled in again"
+    assert (await shopper.post("/thanh-toan", data=form)).status_code == 303
+
+
+async def test_nobody_is_shown_the_addresses_of_another(world: World, shopper: httpx.AsyncClient) -> None:
+    await shopper.post("/tai-khoan/dia-chi", data={**PLACE, "address": "7 Hàng Kín"})
+    (kept,) = await listed(shopper)
+    async with world.client(headers=BROWSER) as guest:
+        await guest.post("/gio-hang/them", data={"sku": "PHIN-S", "quantity": "1"})
+        page = await guest.get(f"/thanh-toan?address={kept['id']}")
+        assert (page.status_code, "Hàng Kín" in page.text) == (200, False)

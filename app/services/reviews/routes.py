@@ -1,4 +1,4 @@
-"""The reviews' JSON API: everybody reads, people write what is theirs, the owner moderates."""
+"""The reviews' JSON API: everybody reads, people write what is theirs, the owner moderates, the shop forgets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from app.services.callers import required_owner, required_person
+from app.services.callers import required_owner, required_person, required_program
 from app.services.requests import Asked, Paging, body_of, named, query_of
 from app.services.reviews.store import SqlReviews
 from app.shop.reviews import Review, ReviewsPage, ReviewStatus, checked_review
@@ -67,6 +67,13 @@ async def remove(request: Request) -> Response:
     return Response(status_code=204)
 
 
+async def forget(request: Request) -> Response:
+    """Take the name of an account that is gone off its reviews, for the shop; again is the same."""
+    required_program(request)
+    products = await _store(request).forget(named(request, "author"))
+    return JSONResponse({"products": list(products)})
+
+
 async def queue(request: Request) -> Response:
     """Reviews of a status, oldest first, for the owner."""
     required_owner(request)
@@ -90,6 +97,7 @@ routes: Final = [
     Route("/v1/products/{product}/reviews/mine", mine, methods=["GET"]),
     Route("/v1/products/{product}/reviews/mine", write, methods=["PUT"]),
     Route("/v1/products/{product}/reviews/mine", remove, methods=["DELETE"]),
+    Route("/v1/authors/{author}/name", forget, methods=["DELETE"]),
     Route("/v1/reviews", queue, methods=["GET"]),
     Route("/v1/reviews/{review}", judge, methods=["PUT"]),
 ]

@@ -96,6 +96,17 @@ class SqlReviews:
 
         await self.database.transaction(work)
 
+    async def forget(self, author: str) -> Sequence[str]:
+        """Take that account's name off its reviews; their products, also when it was done before."""
+        nameless = (
+            update(reviews).filter_by(author=author).values(author_name="").returning(reviews.c.product)
+        )
+
+        async def work(connection: AsyncConnection) -> Sequence[str]:
+            return [row.product for row in await connection.execute(nameless)]
+
+        return await self.database.transaction(work)
+
     async def judge(self, review_id: str, status: ReviewStatus, *, by: str) -> Review | None:
         """Give it that status; None where there is no such review."""
         if not _is_uuid(review_id):

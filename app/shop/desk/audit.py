@@ -49,7 +49,11 @@ class AuditLog(Protocol):
     """The entries. Raises `Unavailable`."""
 
     async def note(self, deed: Deed, *, action: str, subject: str, after: Mapping[str, object]) -> None:
-        """Write that something is about to be done that may be done again to no harm, once per form."""
+        """Write that something is about to be done that may be done again to no harm, once per form.
+
+        Raises `AlreadyDone` for a form that said something else before, or the same a while ago: nothing is
+        done without its entry.
+        """
 
     async def page(self, query: AuditQuery) -> Page[AuditEntry]:
         """What matches, newest first; raises `Invalid` for a page that no list has."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
 
-from sqlalchemy import ColumnElement, func, insert, select
+from sqlalchemy import ColumnElement, and_, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.shop.desk.audit import AuditEntry, AuditQuery, Deed
@@ -17,6 +18,9 @@ from app.shop.text import storable
 from app.stores.database import AnyRow, Database
 from app.stores.tables import accounts
 from app.stores.tables_desk import audit
+
+_AGAIN: Final = timedelta(minutes=1)
+"""So long a form may carry out what its entry says: what broke it off is over by then, and later others went on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +50,14 @@ class SqlAuditLog:
         """A transaction of its own: what it tells of happens elsewhere, or in another one."""
 
         async def work(connection: AsyncConnection) -> None:
-            with suppress(AlreadyDone):
+            try:
                 await once(connection, deed)
+            except AlreadyDone as done:
+                of_now = select(audit.c.after).where(_by(deed), audit.c.at > func.now() - _AGAIN)
+                kept = await connection.scalar(of_now)
+                if (done.action, done.subject, kept) != (action, subject, dict(after)):
+                    raise
+            else:
                 await record(connection, deed, action=action, subject=subject, after=after)
 
         await self.database.transaction(work)
@@ -58,12 +68,14 @@ async def once(connection: AsyncConnection, deed: Deed) -> None:
     name = f"desk {deed.account_id} {deed.nonce}".encode()
     number = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
     await connection.execute(select(func.pg_advisory_xact_lock(number)))
-    own = select(audit.c.action, audit.c.subject).where(
-        audit.c.account_id == deed.account_id, audit.c.nonce == deed.nonce
-    )
+    own = select(audit.c.action, audit.c.subject).where(_by(deed))
     done = (await connection.execute(own)).one_or_none()
     if done is not None:
         raise AlreadyDone(action=done.action, subject=done.subject)
+
+
+def _by(deed: Deed) -> ColumnElement[bool]:
+    return and_(audit.c.account_id == deed.account_id, audit.c.nonce == deed.nonce)
 
 
 async def record(

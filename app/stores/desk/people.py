@@ -13,7 +13,7 @@ from app.shop.desk.people import Whereabouts
 from app.shop.paging import Page, offset_of
 from app.shop.revocations import user_of
 from app.shop.text import storable
-from app.stores.accounts import account_of_row
+from app.stores.accounts import account_of_row, not_erased
 from app.stores.database import Database
 from app.stores.revocations import unavailable
 from app.stores.tables import accounts
@@ -31,10 +31,11 @@ class SqlAccountBook:
         if not storable(text):
             return Page(items=[], total=0, page=page, page_size=page_size)
         asked = [
+            not_erased(),
             or_(
                 accounts.c.email_key.contains(text.casefold(), autoescape=True),
                 accounts.c.name.icontains(text, autoescape=True),
-            )
+            ),
         ]
         counted = await self.database.row(select(func.count()).select_from(accounts).where(*asked))
         rows = await self.database.rows(

@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.shop.desk.audit import Deed
 from app.shop.desk.pictures import PICTURES_MOST, Developed, source_of
 from app.shop.errors import Invalid, NotFound
+from app.shop.text import storable
 from app.stores.database import Database
 from app.stores.desk.audit import once, record
 from app.stores.tables import product_pictures, products
@@ -41,6 +42,8 @@ class SqlPictures:
 
     async def remove(self, slug: str, source: str, deed: Deed) -> None:
         """The bytes stay: pages of a moment ago, and the log, name them."""
+        if not storable(source):
+            raise NotFound("picture")
 
         async def work(connection: AsyncConnection) -> None:
             await once(connection, deed)

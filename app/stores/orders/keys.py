@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, insert, select, true, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from app.shop.errors import KeyInProgress, KeyReused, PaymentDeclined
+from app.shop.errors import KeyInProgress, KeyReused, LoginNeeded, PaymentDeclined
+from app.shop.guests import is_guest
 from app.shop.orders import Order, OrderRequest, OrderStatus
+from app.stores.accounts import held
 from app.stores.database import AnyRow, AnySelect
 from app.stores.orders.owners import columns_of, owned
 from app.stores.orders.rows import status_of
@@ -17,11 +19,19 @@ from app.stores.tables_orders import order_keys
 
 
 async def lock(connection: AsyncConnection, request: OrderRequest) -> None:
-    """Be the only one who works on this key until the transaction ends, or raise `KeyInProgress`."""
+    """Be the only one who works on this key until the transaction ends, or raise `KeyInProgress`.
+
+    Likewise the account stays somebody's, or it is `LoginNeeded`: nobody could follow or pay its order.
+    """
     name = f"order {request.account_id} {request.key}".encode()
     number = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big", signed=True)
-    if not await connection.scalar(select(func.pg_try_advisory_xact_lock(number))):
+    is_somebody = true() if is_guest(request.account_id) else held(request.account_id).exists()
+    asked = select(func.pg_try_advisory_xact_lock(number).label("is_ours"), is_somebody.label("is_somebody"))
+    found = (await connection.execute(asked)).one()
+    if not found.is_ours:
         raise KeyInProgress
+    if not found.is_somebody:
+        raise LoginNeeded("the account is gone")
 
 
 def kept(owner: str, key: str) -> AnySelect:

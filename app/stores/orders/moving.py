@@ -11,7 +11,7 @@ from app.shop.errors import NotFound, WrongStatus
 from app.shop.orders import Booking, Move, Order, OrderStatus, check_step
 from app.shop.orders.ledger import WISHES
 from app.shop.orders.statuses import HOLDS_STOCK, RESERVES_STOCK
-from app.stores import vouchers
+from app.stores import ordered_carts, vouchers
 from app.stores.orders import history, keys, ledger, mail, stock
 from app.stores.orders.rows import orders_of, status_of, with_lines
 from app.stores.tables_orders import orders
@@ -25,7 +25,7 @@ async def move(
     *,
     guest_path: mail.GuestPath | None = None,
 ) -> Order:
-    """One transaction: the order's row is locked first, its SKUs after it, sorted."""
+    """One transaction: the order's row is locked first, its SKUs after it, sorted, an account's cart last."""
     before = await _locked(connection, order_id)
     if before != step.to:
         if step.only_from is not None and before not in step.only_from:
@@ -46,6 +46,8 @@ async def move(
     found = await connection.execute(with_lines(orders.c.id == order_id))
     order = orders_of(found.all())[0]
     if before != step.to:
+        if step.to == "confirmed":
+            await ordered_carts.empty(connection, order)
         await mail.tell(connection, order, guest_path)
     return order
 

@@ -16,7 +16,7 @@ from app.shop.errors import CartOrdered, NotFound, PaymentRefused, TotalChanged
 from app.shop.guests import is_guest
 from app.shop.orders import COD, Order, OrderRequest, OrderStatus, Totals, order_number
 from app.shop.pricing import Charges, Goods, Voucher, checked_voucher, province_of, quoted
-from app.stores import vouchers
+from app.stores import ordered_carts, vouchers
 from app.stores.orders import history, keys, ledger, mail, stock
 from app.stores.orders.owners import columns_of, owned
 from app.stores.orders.rows import orders_of, with_lines
@@ -32,7 +32,7 @@ async def place(
     charges: Charges,
     guest_path: mail.GuestPath | None = None,
 ) -> Order:
-    """One transaction. Locks are taken in one order: the key, the cart, the SKUs sorted, the voucher."""
+    """One transaction. Locks are taken in one order: key, cart id, SKUs sorted, voucher, an account's cart."""
     await keys.lock(connection, request)
     kept = (await connection.execute(keys.kept(request.account_id, request.key))).first()
     if kept is not None:
@@ -66,6 +66,8 @@ async def place(
         await stock.reserve(connection, claim.order_id, taken, request.reserve_for)
         await ledger.open_book(connection, request, claim.order_id, totals.total)
     order = _placed(request, claim, taken, totals)
+    if order.status == "confirmed":
+        await ordered_carts.empty(connection, order)
     await mail.tell(connection, order, guest_path)
     return order
 

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Text,
     Update,
     any_,
-    case,
     column,
     delete,
     func,
@@ -69,8 +68,11 @@ async def take(connection: AsyncConnection, quantities: Mapping[Sku, int]) -> Se
         left = offered[sku].stock if sku in offered else 0
         if left < quantities[sku]:
             raise OutOfStock(sku, left=left)
-    await connection.execute(_changed({sku: -quantity for sku, quantity in quantities.items()}))
-    return [_taken(offered[sku], quantities[sku]) for sku in wanted]
+    taken = [_taken(offered[sku], quantities[sku]) for sku in wanted]
+    counted = {each.line.sku: -each.line.quantity for each in taken if each.counted}
+    if counted:
+        await connection.execute(_changed(counted))
+    return taken
 
 
 async def reserve(
@@ -131,19 +133,16 @@ def _one_of(skus: Sequence[Sku]) -> ColumnElement[bool]:
 
 
 def _changed(by: Mapping[Sku, int]) -> Update:
-    """Change the units that are counted; the table refuses a stock below zero, should the lock be forgotten."""
+    """Take units, or put back what was counted when it was taken, however the shop counts it since.
+
+    The table refuses a stock below zero, should the lock be forgotten.
+    """
     change = (
         func.unnest(literal(list(by), ARRAY(Text)), literal(list(by.values()), ARRAY(Integer)))
         .table_valued(column("sku", Text), column("by", Integer), name="change")
         .render_derived()
     )
-    return (
-        update(variants)
-        .where(variants.c.sku == change.c.sku)
-        .values(
-            stock=case((variants.c.sells_past_zero, variants.c.stock), else_=variants.c.stock + change.c.by)
-        )
-    )
+    return update(variants).where(variants.c.sku == change.c.sku).values(stock=variants.c.stock + change.c.by)
 
 
 def _taken(row: AnyRow, quantity: int) -> Taken:

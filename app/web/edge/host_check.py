@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.web.answers import refuse
@@ -11,10 +13,14 @@ from app.web.origins import Origin
 
 
 class HostCheck:
-    """Answers 421 to a request for any other host, to two hosts at once, and to none."""
+    """Answers 421 to a request for any other host, to two hosts at once, and to none.
 
-    def __init__(self, app: ASGIApp, *, origin: Origin) -> None:
+    `exempt` are the paths that programs of ours call by whatever name they know us, and that believe signatures alone.
+    """
+
+    def __init__(self, app: ASGIApp, *, origin: Origin, exempt: Collection[str] = ()) -> None:
         self.app = app
+        self._exempt = frozenset(exempt)
         self._authorities = origin.authorities
         self._home = str(origin)
 
@@ -27,4 +33,10 @@ class HostCheck:
 
     def _is_ours(self, scope: Scope) -> bool:
         hosts = header_values(scope, b"host")
-        return len(hosts) == 1 and (hosts[0] in self._authorities or hosts[0].lower() in self._authorities)
+        if len(hosts) != 1:
+            return False
+        return (
+            hosts[0] in self._authorities
+            or hosts[0].lower() in self._authorities
+            or scope["path"] in self._exempt
+        )

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.shop import confirming
+from app.shop.addresses import Address, Place
 from app.shop.checkout import Purchase
-from app.shop.errors import Invalid
+from app.shop.errors import Invalid, Unavailable
+from app.shop.guests import is_guest
 from app.shop.orders import Shipping
 from app.shop.pricing import PROVINCES
 from app.web.forms import Form
@@ -25,9 +30,14 @@ _AMOUNT: Final = re.compile(r"[0-9]{1,13}")
 
 async def show(request: Request, entry: Entry) -> Response:
     """What will be ordered, what it costs with what was typed so far, and what is to be filled in."""
+    customer = await buyer(request)
+    addresses = await _kept(request, customer)
+    chosen = None if entry.typed.values else _chosen(request, addresses)
+    if chosen is not None:
+        entry = Entry(typed=_filled_in(chosen.place))
     told = await shop_of(request).quote_cart.leniently(
         cart_of(request),
-        customer=await buyer(request),
+        customer=customer,
         province=entry.value("province"),
         voucher=entry.value("voucher"),
     )
@@ -42,6 +52,8 @@ async def show(request: Request, entry: Entry) -> Response:
         chosen_province=told.province,
         voucher=told.voucher,
         entry=entry,
+        addresses=addresses,
+        chosen=chosen,
         seen=confirming.written(cart),
         changes=confirming.changes(confirming.read(entry.value("seen")), cart),
         takes_cards=shop_of(request).place_order.takes_cards,
@@ -83,6 +95,25 @@ async def place(request: Request, form: Form) -> Response:
     )
     order = await shop_of(request).place_order(cart_of(request), purchase)
     return see_other(f"/don-hang/{order.id}", placed="1")
+
+
+async def _kept(request: Request, customer: str) -> Sequence[Address]:
+    """The addresses to choose from; an order can be written without them."""
+    if is_guest(customer):
+        return ()
+    with suppress(Unavailable):
+        return await shop_of(request).people.addresses.of(customer)
+    return ()
+
+
+def _chosen(request: Request, addresses: Sequence[Address]) -> Address | None:
+    """The one that was asked for, otherwise the usual one, which comes first."""
+    asked = request.query_params.get("address", "")
+    return next((each for each in addresses if each.id == asked), next(iter(addresses), None))
+
+
+def _filled_in(place: Place) -> Form:
+    return Form(values={name: (told,) for name, told in asdict(place).items()})
 
 
 def _province(form: Form) -> str | None:

@@ -44,7 +44,7 @@ SHOWN_AGAIN: Final = (
 """What the shopper can mend in the form; everything else is answered like any other error."""
 
 
-_ANSWERED: Final = frozenset({"key_reused", "payment_declined"})
+_ANSWERED: Final = frozenset({"key_reused", "payment_declined", "wrong_status", "last_owner"})
 """The nonce got its answer for good: another attempt needs another one."""
 
 

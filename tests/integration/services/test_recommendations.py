@@ -23,7 +23,9 @@ def skus(world: World) -> list[tuple[str, str, str]]:
     return [row[:3] for row in rows if row[3] == shelf] + [next(row[:3] for row in rows if row[3] != shelf)]
 
 
-def order(world: World, *bought: str, account: str | None = None, days_ago: int = 0) -> str:
+def order(
+    world: World, *bought: str, account: str | None = None, days_ago: int = 0, status: str = "placed"
+) -> str:
     """An order of one of each, by somebody new unless said otherwise."""
     account = account or str(uuid4())
     order_id = str(uuid4())
@@ -34,10 +36,11 @@ def order(world: World, *bought: str, account: str | None = None, days_ago: int 
     )
     world.rows(
         """INSERT INTO orders (id, account_id, cart_id, status, payment, shipping, total, placed_at)
-           VALUES (%(id)s, %(account)s, %(id)s, 'placed', 'cod', '{}', 1, now() - %(days)s * interval '1 day')""",
+           VALUES (%(id)s, %(account)s, %(id)s, %(status)s, 'cod', '{}', 1, now() - %(days)s * interval '1 day')""",
         id=order_id,
         account=account,
         days=days_ago,
+        status=status,
     )
     for position, sku in enumerate(bought):
         world.rows(
@@ -80,6 +83,24 @@ def test_one_customer_alone_pushes_nothing_however_often_they_order(world: World
     order(world, one[0], two[0])
     expected = [(two[1], "bought_together"), (three[1], "bought_together")]
     wait_until(lambda: beside(world, one[1])[:2] == expected, what="a refresh")
+
+
+def test_an_order_that_came_to_nothing_or_went_back_recommends_nothing(world: World) -> None:
+    one, two, three, *_ = skus(world)
+    for status in ("placing", "awaiting_payment", "failed", "cancelled", "refunded"):
+        order(world, one[0], two[0], status=status)
+    for status in ("confirmed", "packed", "shipped", "delivered"):
+        order(world, one[0], three[0], status=status)
+    expected = [(three[1], 4)]
+    wait_until(lambda: bought_together(world, one[1]) == expected, what="a refresh")
+
+
+def bought_together(world: World, product: str) -> list[tuple[str, int]]:
+    """The others and by how many customers, as the table has them."""
+    return world.rows(
+        "SELECT other, customers FROM recommendations.pairs WHERE product = %(product)s ORDER BY place",
+        product=product,
+    )
 
 
 def test_without_any_order_a_shelf_recommends_its_own(world: World) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tests.conftest import wait_until
 from tests.integration.services.conftest import World
 from tests.integration.services.shop import Person, Shop
 
@@ -135,3 +136,34 @@ def test_while_the_service_is_away_reviews_are_read_from_the_copy_and_writing_sa
     assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
     world.reviews.faults.turn_off()
     assert shop.whole(slug)["reviews"]["items"][0]["rating"] == 5
+
+
+def test_an_erased_account_loses_its_name_at_its_reviews_as_soon_as_they_can_be_asked(
+    shop: Shop, customer: Person, slug: str, world: World
+) -> None:
+    send(customer, f"/san-pham/{slug}/danh-gia", rating="4", text="Thơm, gói kỹ.")
+    assert shop.copied(slug)["reviews"]["items"][0]["author"] == customer.name
+    world.reviews.faults.turn_on({"endpoint": "DELETE *", "error_rate": 1, "error_status": 503, "for_s": 600})
+    assert customer.client.delete("/api/v1/account").status_code in {200, 204}
+    # As if the requests that were under way had ended.
+    world.rows("UPDATE accounts SET erased_at = erased_at - interval '1 hour' WHERE erased_at IS NOT NULL")
+    wait_until(lambda: "keep their name at their reviews for now" in shop.log.read_text(), what="a try")
+    assert names(world) == [customer.name]
+    world.reviews.faults.turn_off()
+    wait_until(lambda: names(world) == [""], within_s=60, what="a review without a name")
+    wait_until(lambda: _owed(world) == 0, what="the end of it")
+    review = shop.whole(slug)["reviews"]["items"][0]
+    assert (review["author"], review["text"]) == ("", "Thơm, gói kỹ.")
+    assert customer.name.encode() not in (shop.copy_of("reviews", slug) or b"")
+    assert "Khách hàng cũ" in shop.client.get(f"/san-pham/{slug}").text
+
+
+def names(world: World) -> list[str]:
+    return [name for (name,) in world.rows("SELECT author_name FROM reviews.reviews")]
+
+
+def _owed(world: World) -> int:
+    (count,) = world.rows(
+        "SELECT count(*) FROM accounts WHERE erased_at IS NOT NULL AND author_forgotten_at IS NULL"
+    )[0]
+    return int(count)

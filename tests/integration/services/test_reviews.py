@@ -12,6 +12,7 @@ from tests.integration.services.conftest import World
 from tests.integration.services.processes import OWNER, Service, person, served, until_ready
 
 ANH, BINH = person("Ánh 🧧"), person("Bình")
+SHOP = Caller(subject="shop", role="service")
 REVIEWS = "/v1/products/ca-phe/reviews"
 MINE = f"{REVIEWS}/mine"
 
@@ -202,3 +203,21 @@ def test_new_reviews_wait_for_the_owner_where_the_settings_say_so(
         assert waiting.call("GET", MINE, by=ANH).json()["status"] == "shown"
         assert write(waiting, ANH, 4)["status"] == "pending"
         assert waiting.client.get("/faults").status_code == 404
+
+
+def test_the_shop_takes_an_authors_name_off_every_review_of_theirs_and_may_ask_again(
+    reviews: Service,
+) -> None:
+    write(reviews, ANH, 4, "Thơm.")
+    write(reviews, BINH, 2)
+    other = "/v1/products/tra-sen/reviews"
+    assert reviews.call("PUT", f"{other}/mine", {"rating": 5, "text": ""}, by=ANH).status_code == 200
+    name = f"/v1/authors/{ANH.subject}/name"
+    for nobody in (None, ANH, OWNER):
+        assert reviews.call("DELETE", name, by=nobody).status_code == (401 if nobody is None else 403)
+    for _ in range(2):
+        answer = reviews.call("DELETE", name, by=SHOP)
+        assert (answer.status_code, sorted(answer.json()["products"])) == (200, ["ca-phe", "tra-sen"])
+    named = {(one["author_name"], one["rating"], one["text"]) for one in shown(reviews)["items"]}
+    assert named == {("", 4, "Thơm."), ("Bình", 2, "Ngon.")}
+    assert reviews.call("DELETE", "/v1/authors/nobody/name", by=SHOP).json() == {"products": []}

@@ -302,6 +302,7 @@ async def test_a_merge_whose_copy_was_never_written_is_not_done_again(
     await carts.add(account.id, "A", 1, at_most=9)
     for _ in range(3):
         kept = await carts.merge(account.id, guest, how="sum", room={"A": 2})
+        assert kept is not None
         assert (kept.lines.quantities, kept.lines.left_out) == ({"A": 2}, {"A": 1})
     lines = await device.lines()
     assert (lines.quantities, lines.left_out) == ({"A": 2}, {"A": 1})
@@ -314,7 +315,7 @@ async def test_parallel_merges_of_one_guests_cart_count_once(new_account: Any, d
     merged = await asyncio.gather(
         *(carts.merge(account.id, guest, how="sum", room={"A": 99, "B": 99}) for _ in range(12))
     )
-    assert {tuple(sorted(kept.lines.quantities.items())) for kept in merged} == {(("A", 2), ("B", 1))}
+    assert {tuple(sorted(kept.lines.quantities.items())) for kept in merged if kept} == {(("A", 2), ("B", 1))}
 
 
 async def test_what_was_left_out_is_told_until_the_cart_is_looked_through(

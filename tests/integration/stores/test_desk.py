@@ -16,6 +16,7 @@ from app.shop.desk.audit import AuditQuery, Deed
 from app.shop.desk.errors import AlreadyDone, ChangedMeanwhile, SkuTaken
 from app.shop.desk.goods import GoodsQuery, VariantDraft, checked_product
 from app.shop.errors import Invalid, NotFound, OutOfStock
+from app.shop.orders import Move, Order
 from app.stores.catalog import SqlCatalog
 from app.stores.database import Database
 from app.stores.desk.audit import SqlAuditLog
@@ -217,6 +218,37 @@ async def test_more_than_is_there_is_not_taken(
     assert [each.sku for each in await shelf.low(most=5)] == ["A"]
     with pytest.raises(NotFound):
         await shelf.move("B", 1, deed(), reason="received", note="")
+
+
+async def test_units_that_were_counted_come_back_however_they_are_counted_since(
+    goods: SqlGoods,
+    shelf: SqlStock,
+    deed: NewDeed,
+    orders: SqlOrders,
+    ordering: Ordering,
+    owner: Account,
+    stock: Stock,
+) -> None:
+    slug = await goods.create(DRAFT, deed(), options=[])
+    await goods.add_variant(slug, "TS", PLAIN, deed())
+    await shelf.move("TS", 5, deed(), reason="received", note="")
+
+    async def count(*, sells_past_zero: bool) -> None:
+        kept = await goods.find(slug)
+        assert kept is not None
+        draft = replace(PLAIN, sells_past_zero=sells_past_zero)
+        await goods.change_variant("TS", draft, deed(), seen=kept.variants[0].seen)
+
+    async def cancel(order: Order) -> None:
+        await orders.move(order.id, Move(to="cancelled", actor=owner.id))
+
+    counted = await orders.place(ordering(owner, {"TS": 2}, total=180_000))
+    await count(sells_past_zero=True)
+    uncounted = await orders.place(ordering(owner, {"TS": 9}, total=810_000))
+    await cancel(counted)
+    await count(sells_past_zero=False)
+    await cancel(uncounted)
+    assert await stock("TS") == 5
 
 
 async def test_a_deleted_product_leaves_its_orders_and_its_history(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,3 +81,11 @@ def test_the_guide_lists_every_check() -> None:
         r"^\| `([a-z-]+)` \|", Path("docs/doctor.md").read_text(encoding="utf-8"), re.MULTILINE
     )
     assert listed == [check.name for check in CHECKS]
+
+
+@pytest.mark.parametrize("told", [{"addresses": ("http://127.0.0.1:1",)}, {"stop_timeout_s": 5.0}])
+def test_what_describes_a_configuration_is_not_ignored_beside_a_local_fleet(
+    tmp_path: Path, told: dict[str, Any]
+) -> None:
+    with pytest.raises(FleetError, match="--env"):
+        admit(Patient(state=StateDirectory(tmp_path), **told), {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 
 import httpx
+from sqlalchemy import text
 
 from tests.web.conftest import BROWSER, Person, World
 from tests.web.desk.browsers import browser_of
@@ -60,6 +61,20 @@ async def test_one_session_or_all_of_them_are_ended(
         await do(owner, path, "end-all")
         assert [(await browser.get("/tai-khoan")).status_code for browser in (phone, desk)] == [303, 303]
     assert "Không ở đâu cả" in (await owner.get(path)).text
+
+
+async def test_an_old_form_that_is_sent_again_locks_nobody_anew(
+    world: World, owner: httpx.AsyncClient, person: Person
+) -> None:
+    path = await path_of(owner, person.email)
+    nonce = secrets.token_urlsafe(16)
+    for _ in range(2):
+        assert (await do(owner, path, "lock", nonce=nonce)).headers["location"] == f"{path}?done=1"
+    assert (await do(owner, path, "end-all", nonce=nonce)).headers["location"] == path
+    await do(owner, path, "unlock")
+    await world.database.maintain(text("UPDATE audit SET at = at - interval '2 minutes'"))
+    assert (await do(owner, path, "lock", nonce=nonce)).headers["location"] == path
+    assert "Đã khóa" not in (await owner.get(path)).text
 
 
 async def test_nobody_locks_themselves_and_nothing_strange_is_done(

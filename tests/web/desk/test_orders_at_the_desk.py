@@ -74,6 +74,22 @@ async def test_a_cancelled_order_gives_its_goods_back_once(world: World, owner: 
     assert 'role="alert"' in answer.text
 
 
+async def test_no_form_does_anything_that_is_not_in_the_log(world: World, owner: httpx.AsyncClient) -> None:
+    path = await ordered(world, await stocked(owner))
+    log = f"/quan-tri/nhat-ky?subject={path.rpartition('/')[2]}"
+    nonce = secrets.token_urlsafe(16)
+    refused = await step(owner, path, "delivered", nonce=nonce)
+    assert refused.status_code == 409
+    assert form(refused.text, "move")["nonce"] != nonce
+    assert "order.move" not in (await owner.get(log)).text
+    assert (await step(owner, path, "packed", nonce=nonce)).status_code == 303
+    again = await step(owner, path, "cancelled", nonce=nonce)
+    assert (again.status_code, again.headers["location"].partition("?")[0]) == (303, path)
+    shown = (await owner.get(path)).text
+    assert shown.count("<li><time") == 2
+    assert (await owner.get(log)).text.count("order.move") == 1
+
+
 @pytest.mark.parametrize(
     "query", ["?number=x", "?status=stolen", "?since=yesterday", "?before=x", "?number=٣"]
 )

@@ -75,7 +75,9 @@ async def test_a_picture_sent_ten_times_at_once_is_there_once(owner: httpx.Async
     assert (await owner.post(path, data=sent)).status_code == 303
     assert (await owner.post(path, data=sent)).status_code == 303, "sent again"
     assert 'value="remove-picture"' not in (await owner.get(path)).text
-    assert (await owner.post(path, data={**sent, "nonce": secrets.token_urlsafe(16)})).status_code == 404
+    for source in (sent["source"], "", "\0", "x" * 2_000):
+        gone = {**sent, "nonce": secrets.token_urlsafe(16), "source": source}
+        assert (await owner.post(path, data=gone)).status_code == 404, source[:10]
 
 
 @pytest.mark.parametrize(

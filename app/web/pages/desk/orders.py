@@ -11,19 +11,21 @@ from starlette.responses import Response
 
 from app.shop.desk.orders import BookQuery
 from app.shop.errors import Invalid, NotFound
-from app.shop.fulfilment import BY_HAND
+from app.shop.fulfilment import BY_HAND, check_by_hand
 from app.shop.orders import NEXT, STATUSES, Order, OrderStatus
 from app.shop.text import clean
 from app.web.forms import Form, day
 from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_page
 from app.web.pages.form import Entry
 from app.web.pages.page import html
+from app.web.proof import proved
 from app.web.redirects import see_other
 from app.web.shopping import desk_of, known_name, shop_of
 
 _NUMBER: Final = re.compile(r"(?:[0-9]{6}-)?0*([0-9]{1,12})", re.ASCII)
 _PLACE: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 _NOTE_MOST: Final = 300
+_GIVES_BACK: Final[frozenset[OrderStatus]] = frozenset({"cancelled", "refunded"})
 
 
 async def orders(request: Request) -> Response:
@@ -48,9 +50,12 @@ async def show(request: Request, entry: Entry) -> Response:
 
 
 async def move(request: Request, form: Form) -> Response:
-    """Take the step; again, it is there already."""
+    """Take the step; again, it is there already. One that gives money back asks for the password first."""
     order, deed = await _order(request), deed_of(request, form)
     to, note = _status("to", form.text("to")), clean("note", form.text("note"), most=_NOTE_MOST, least=0)
+    check_by_hand(to, before=order.status)  # or the log would tell of what was refused
+    if to in _GIVES_BACK:
+        await proved(request)
     told = {"status": to, "note": note}
     await desk_of(request).audit.note(deed, action="order.move", subject=f"order {order.id}", after=told)
     await shop_of(request).move_order(order.id, to=to, actor=deed.account_id, note=note)

@@ -16,6 +16,7 @@ from app.web.forms import Form, whole_number
 from app.web.pages.desk.owner import PATH, deed_of, desk_form, desk_page
 from app.web.pages.form import Entry
 from app.web.pages.page import html
+from app.web.proof import proved
 from app.web.redirects import see_other
 from app.web.shopping import desk_of, known_name, shop_of
 
@@ -48,7 +49,10 @@ async def show(request: Request, entry: Entry) -> Response:
 
 
 async def change(request: Request, form: Form) -> Response:
-    """Lock, let in, or log out; the entry comes first, and each may be done again to no harm."""
+    """Lock, let in, or log out, with the password given lately; the entry in the log comes first.
+
+    Each may be done again to no harm.
+    """
     account, deed, desk, shop = (
         await _account(request),
         deed_of(request, form),
@@ -58,6 +62,7 @@ async def change(request: Request, form: Form) -> Response:
     subject, do = f"account {account.id}", form.text("do")
     if do not in {"lock", "unlock", "end-one", "end-all"}:
         raise Invalid("do", "is not one of ours", code="invalid")
+    await proved(request)
     await desk.audit.note(deed, action=f"account.{do}", subject=subject, after={"email": account.email})
     match do:
         case "lock":

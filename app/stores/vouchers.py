@@ -36,44 +36,46 @@ class SqlVouchers:
     async def page(self) -> Sequence[KnownVoucher]:
         """All of them, the newest first."""
         rows = await self.database.rows(select(vouchers).order_by(vouchers.c.created_at.desc()))
-        return [KnownVoucher(voucher=_voucher(row), used=row.used) for row in rows]
+        return [KnownVoucher(voucher=voucher_of(row), used=row.used) for row in rows]
 
     async def add(self, voucher: Voucher) -> bool:
         """Keep a new one; False when its code is taken."""
-
-        async def work(connection: AsyncConnection) -> bool:
-            added = await connection.scalar(
-                upsert(vouchers)
-                .values(
-                    code=voucher.code,
-                    amount=voucher.amount,
-                    percent=voucher.percent,
-                    at_most=voucher.at_most,
-                    minimum=voucher.minimum,
-                    starts_at=voucher.starts_at,
-                    ends_at=voucher.ends_at,
-                    use_limit=voucher.limit,
-                    use_limit_each=voucher.limit_each,
-                )
-                .on_conflict_do_nothing()
-                .returning(vouchers.c.code)
-            )
-            return added is not None
-
-        return await self.database.transaction(work)
+        return await self.database.transaction(lambda connection: keep(connection, voucher))
 
     async def end(self, code: str, *, at: datetime) -> bool:
         """Let nobody use it from then on; False when there is none, or it has ended before."""
+        return await self.database.transaction(lambda connection: close(connection, code, at=at))
 
-        async def work(connection: AsyncConnection) -> bool:
-            ended = await connection.execute(
-                update(vouchers)
-                .where(vouchers.c.code == code, vouchers.c.ends_at.is_(None) | (vouchers.c.ends_at > at))
-                .values(ends_at=at, starts_at=func.least(vouchers.c.starts_at, at - _INSTANT))
-            )
-            return bool(ended.rowcount)
 
-        return await self.database.transaction(work)
+async def keep(connection: AsyncConnection, voucher: Voucher) -> bool:
+    """Keep a new one; False when its code is taken."""
+    added = await connection.scalar(
+        upsert(vouchers)
+        .values(
+            code=voucher.code,
+            amount=voucher.amount,
+            percent=voucher.percent,
+            at_most=voucher.at_most,
+            minimum=voucher.minimum,
+            starts_at=voucher.starts_at,
+            ends_at=voucher.ends_at,
+            use_limit=voucher.limit,
+            use_limit_each=voucher.limit_each,
+        )
+        .on_conflict_do_nothing()
+        .returning(vouchers.c.code)
+    )
+    return added is not None
+
+
+async def close(connection: AsyncConnection, code: str, *, at: datetime) -> bool:
+    """Let nobody use it from then on; False when there is none, or it has ended before."""
+    ended = await connection.execute(
+        update(vouchers)
+        .where(vouchers.c.code == code, vouchers.c.ends_at.is_(None) | (vouchers.c.ends_at > at))
+        .values(ends_at=at, starts_at=func.least(vouchers.c.starts_at, at - _INSTANT))
+    )
+    return bool(ended.rowcount)
 
 
 async def locked(connection: AsyncConnection, code: str, *, customer: str) -> KnownVoucher | None:
@@ -117,10 +119,11 @@ def _known(code: str, customer: str) -> AnySelect:
 
 
 def _as_known(row: AnyRow) -> KnownVoucher:
-    return KnownVoucher(voucher=_voucher(row), used=row.used, used_by_customer=row.used_by_customer)
+    return KnownVoucher(voucher=voucher_of(row), used=row.used, used_by_customer=row.used_by_customer)
 
 
-def _voucher(row: AnyRow) -> Voucher:
+def voucher_of(row: AnyRow) -> Voucher:
+    """The voucher that a row of `vouchers` tells."""
     return Voucher(
         code=row.code,
         amount=row.amount,

@@ -19,6 +19,7 @@ _DESK: Final = {
     "import": "/quan-tri/nhap/",
     "order": "/quan-tri/don-hang/",
     "account": "/quan-tri/tai-khoan/",
+    "voucher": "/quan-tri/ma-giam-gia#ma-",
 }
 """Where the desk shows a subject of its audit log, by its kind."""
 

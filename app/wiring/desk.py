@@ -15,6 +15,7 @@ from app.stores.desk.orders import SqlOrderBook
 from app.stores.desk.people import SqlAccountBook, StoredSessions
 from app.stores.desk.pictures import SqlPictures
 from app.stores.desk.stock import SqlStock
+from app.stores.desk.vouchers import SqlVoucherBook
 from app.stores.imports import SqlImports
 
 
@@ -35,4 +36,5 @@ def desk_of(*, database: Database, background: Database, sessions: Sessions, ima
         catalogue=SqlImports(database=background),
         pictures=pictures,
         add_picture=AddPicture(darkroom=PillowDarkroom(limiter=images), pictures=pictures),
+        vouchers=SqlVoucherBook(database=database),
     )

@@ -57,9 +57,10 @@ class Server:
 
 
 @contextmanager
-def service(*, closes: bool = False) -> Iterator[Server]:
+def service(*, body: bytes = BODY, ms: int = 0, closes: bool = False) -> Iterator[Server]:
     """A service that costs as little as one can."""
-    argv = [sys.executable, "-m", "bench.gateway.service", *(["--close"] if closes else [])]
+    given = ["--body", body.decode(), "--ms", str(ms), *(["--close"] if closes else [])]
+    argv = [sys.executable, "-m", "bench.gateway.service", *given]
     with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 -- our own
         assert process.stdout is not None  # noqa: S101 -- asked for just above
         try:

@@ -77,6 +77,7 @@ async def test_whoever_is_erased_is_nowhere_any_more_and_their_orders_stay_in_th
             "name": own.name,
             "phone": "0987654321",
             "address": "77 Phố Quên Hẳn",
+            "province": "ha-noi",
         }
         placed = await browser.post("/thanh-toan", data=form)
         assert placed.status_code == 303, placed.text

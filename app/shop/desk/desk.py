@@ -11,6 +11,7 @@ from app.shop.desk.orders import OrderBook
 from app.shop.desk.people import AccountBook, AllSessions
 from app.shop.desk.pictures import AddPicture, Pictures
 from app.shop.desk.stock import Stock
+from app.shop.desk.vouchers import VoucherBook
 from app.shop.importing import Imports
 
 
@@ -28,3 +29,4 @@ class Desk:
     catalogue: Imports
     pictures: Pictures
     add_picture: AddPicture
+    vouchers: VoucherBook

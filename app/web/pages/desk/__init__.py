@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.web.pages.desk import audit, board, goods, imports, orders, people, product, reviews, stock
+from app.web.pages.desk import audit, board, goods, imports, orders, people, product, reviews, stock, vouchers
 
 ROUTES = [
     *board.routes,
@@ -12,6 +12,7 @@ ROUTES = [
     *orders.routes,
     *people.routes,
     *reviews.routes,
+    *vouchers.routes,
     *imports.routes,
     *audit.routes,
 ]

@@ -282,6 +282,8 @@ def _cutting(send: Send, scope: Scope) -> Send:
             is_cut = True
             body = message.get("body", b"")
             await send({**message, "body": body[: len(body) // 2], "more_body": True})
+            # What is written leaves with the end of this turn of the loop, and must not be cut off itself.
+            await asyncio.sleep(0)
             _close(scope)
             return
         await send(message)

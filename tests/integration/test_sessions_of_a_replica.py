@@ -143,4 +143,4 @@ def test_a_replica_gives_a_set_back_redis_the_revocations_it_lost(
         for key, dumped in kept:
             store.command("RESTORE", key, 60_000, dumped)
         wait_until(lambda: thief.get("/api/v1/session").json() == {"account": None}, what="the revocation")
-        assert one.said("revocations given to the session store")
+        wait_until(lambda: one.said("ends of sessions given to the session store"), what="its line of log")

@@ -48,6 +48,7 @@ async def browser(fleet: dict[str, Any]) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
+@pytest.mark.timeout(600)  # a minute of a quiet machine
 async def test_ten_thousand_concurrent_additions_over_three_replicas_all_count(
     fleet: dict[str, Any], browser: httpx.AsyncClient
 ) -> None:

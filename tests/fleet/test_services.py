@@ -132,6 +132,7 @@ class TestTheRealServices:
                 "reviews.mine",
                 "reviews.write",
                 "reviews.moderate",
+                "reviews.forget",
                 "recommendations.beside",
                 "inventory.product",
                 "cache.read",

@@ -127,6 +127,7 @@ async def test_every_finite_resource_of_a_replica_is_listed(
         "reviews.mine",
         "reviews.write",
         "reviews.moderate",
+        "reviews.forget",
         "recommendations.beside",
         "inventory.product",
         "cache.read",

@@ -95,6 +95,7 @@ MESSAGES: Final[Mapping[str, str]] = {
     "total_invalid": "Tổng tiền gửi lên không đúng, xin xem lại rồi xác nhận.",
     "page_invalid": "Không có trang này.",
     "price_invalid": "Giá phải là số đồng nguyên, như 100000 hoặc 100.000.",
+    "grams_invalid": "Cân nặng phải là số gam nguyên từ 0 đến 1000000, viết bằng chữ số thường, như 500.",
     "sort_invalid": "Không có cách xếp này.",
     "file_heavy": "Tệp nặng quá, tối đa 9,5 MB.",
     "currency_unknown": "Không có loại tiền này; ví dụ đúng: VND, USD.",

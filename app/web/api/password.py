@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.web.api.answers import nothing, private
-from app.web.api.models import Forgotten, NewPassword, Reset
+from app.web.api.models.accounts import Forgotten, NewPassword, Reset
 from app.web.language import language
 from app.web.shopping import client_of, shop_of
 from app.web.visitors import customer, ending_others, renew_proof

@@ -12,7 +12,7 @@ from app.shop.checkout import Purchase
 from app.shop.orders import Order
 from app.web.api import orders
 from app.web.api.answers import private
-from app.web.api.models import GuestOrderOut, NewGuestOrder
+from app.web.api.models.orders import GuestOrderOut, NewGuestOrder
 from app.web.shopping import cart_of, shop_of
 from app.web.visitors import buyer
 

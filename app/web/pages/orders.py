@@ -20,6 +20,7 @@ from app.web.shopping import cart_of, known_name, shop_of
 from app.web.visitors import customer, owner
 
 PAGE_SIZE: Final = 20
+FOLLOWED: Final = "/don-hang/theo-doi/"
 
 
 async def orders(request: Request) -> Response:
@@ -60,24 +61,50 @@ async def order(request: Request) -> Response:
     is_new = "placed" in request.query_params
     follow = shop_of(request).guest_links.path(found.id) if found.guest else None
     return await html(
-        request, "order.html", order=found, events=events, is_new=is_new, follow=follow, is_own=True
+        request,
+        "order.html",
+        order=found,
+        events=events,
+        is_new=is_new,
+        follow=follow,
+        path=_path(found.id),
     )
 
 
 async def followed(request: Request) -> Response:
     """A guest's order, for whoever has its link; no other site and no search engine learns of it."""
-    found = await shop_of(request).follow_order(request.path_params["token"])
+    found = await _linked(request)
     events = await shop_of(request).orders.history(found.id)
-    response = await html(
-        request, "order.html", order=found, events=events, is_new=False, follow=None, is_own=False
+    path = shop_of(request).guest_links.path(found.id)
+    return _unlisted(
+        await html(request, "order.html", order=found, events=events, is_new=False, follow=None, path=path)
     )
-    response.headers["x-robots-tag"] = "noindex"
-    return response
+
+
+async def followed_printed(request: Request) -> Response:
+    """The same, on paper."""
+    found = await _linked(request)
+    path = shop_of(request).guest_links.path(found.id)
+    return _unlisted(await html(request, "order_print.html", order=found, path=path))
+
+
+async def followed_cancel(request: Request) -> Response:
+    """Cancel it, if it is not packed yet; the link is all that this needs, and again it is cancelled already."""
+    await read_form(request)
+    found = await _linked(request)
+    await shop_of(request).cancel_order(account_id=str(found.owner), order_id=found.id)
+    return see_other(shop_of(request).guest_links.path(found.id))
+
+
+async def followed_led_back(request: Request) -> Response:
+    """Whoever comes by GET to where only the form is sent."""
+    return see_other(shop_of(request).guest_links.path((await _linked(request)).id))
 
 
 async def printed(request: Request) -> Response:
     """One of them, on paper."""
-    return await html(request, "order_print.html", order=await _own(request))
+    found = await _own(request)
+    return await html(request, "order_print.html", order=found, path=_path(found.id))
 
 
 async def cancel(request: Request) -> Response:
@@ -85,12 +112,25 @@ async def cancel(request: Request) -> Response:
     await read_form(request)
     order_id = known_name("order", request.path_params["order_id"])
     await shop_of(request).cancel_order(account_id=await owner(request), order_id=order_id)
-    return see_other(f"/don-hang/{quote(order_id, safe='')}")
+    return see_other(_path(order_id))
 
 
 async def led_back(request: Request) -> Response:
     """Whoever comes by GET to where only the form is sent."""
-    return see_other(f"/don-hang/{quote(request.path_params['order_id'], safe='')}")
+    return see_other(_path(request.path_params["order_id"]))
+
+
+def _path(order_id: str) -> str:
+    return f"/don-hang/{quote(order_id, safe='')}"
+
+
+async def _linked(request: Request) -> Order:
+    return await shop_of(request).follow_order(request.path_params["token"])
+
+
+def _unlisted(response: Response) -> Response:
+    response.headers["x-robots-tag"] = "noindex"
+    return response
 
 
 async def _own(request: Request) -> Order:
@@ -120,7 +160,10 @@ def _status(name: str, text: str) -> OrderStatus:
 
 routes = [
     page("/don-hang", orders, access=needed),
-    page("/don-hang/theo-doi/{token}", followed, access=needed),
+    page(f"{FOLLOWED}{{token}}", followed, access=needed),
+    page(f"{FOLLOWED}{{token}}/in", followed_printed, access=needed),
+    page(f"{FOLLOWED}{{token}}/huy", followed_cancel, access=needed, methods=("POST",)),
+    Route(f"{FOLLOWED}{{token}}/huy", followed_led_back, name=f"{FOLLOWED}{{token}}/huy by GET"),
     page("/don-hang/{order_id}", order, access=needed),
     page("/don-hang/{order_id}/in", printed, access=needed),
     page("/don-hang/{order_id}/huy", cancel, access=needed, methods=("POST",)),

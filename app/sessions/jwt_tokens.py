@@ -13,6 +13,7 @@ from .config import SessionConfig
 from .jwt_keys import KeyRing
 from .records import Record
 from .tickets import REMEMBERED
+from .user_ids import checked_user
 
 KIND: Final = "j1"
 
@@ -118,7 +119,7 @@ def _token(ticket: str, claims: dict[str, Any]) -> Token:
         ticket=ticket,
         created_ms=_whole(claims["c"]),
         seen_ms=_whole(claims["s"]),
-        user=claims["sub"] or None,
+        user=checked_user(claims["sub"]) if claims["sub"] != "" else None,
         epoch=_whole(claims["e"]),
         fields={name: value.encode() for name, value in claims["f"].items()},
     )

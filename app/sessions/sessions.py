@@ -16,6 +16,7 @@ from .errors import StoreUnavailable, TooLarge
 from .ports import SessionStore
 from .records import Device, Draft, Ended, Record
 from .tickets import REMEMBERED
+from .user_ids import checked_user
 
 _Value = TypeVar("_Value")
 
@@ -24,7 +25,10 @@ _LONG_LINE: Final = 1024
 
 
 class Sessions:
-    """Opens and closes the stores and finds sessions in them. New sessions go to the first store."""
+    """Opens and closes the stores and finds sessions in them. New sessions go to the first store.
+
+    Whatever takes a user raises `BadUser` for an id that can be nobody's.
+    """
 
     def __init__(self, stores: Sequence[SessionStore], config: SessionConfig) -> None:
         self.config = config
@@ -159,13 +163,15 @@ class Sessions:
         found = {
             device.handle: device
             for store in reversed(self.stores)
-            for device in await store.devices(user, current=current)
+            for device in await store.devices(checked_user(user), current=current)
         }
         return sorted(found.values(), key=lambda device: device.last_seen_at, reverse=True)
 
     async def end_one(self, user: str, handle: str) -> bool:
         """End the user's session with that handle; False when there is none."""
-        return any([await store.end_one(user, handle) for store in self.stores])
+        checked_user(user)
+        # Handles are ours and plain; what is not may not even be text that a store could be asked for.
+        return handle.isascii() and any([await store.end_one(user, handle) for store in self.stores])
 
     async def end_again(self, handle: str) -> None:
         """End one session again whose end was kept; see `Session.logout`."""
@@ -178,6 +184,7 @@ class Sessions:
         Keep the epoch where it is safe, and give it again after the store was emptied or failed over: that
         ends what was ended then, and nothing that began after it.
         """
+        checked_user(user)
         # The first store last: a session that moves there meanwhile was dated by it before, or is found ended.
         return max([await store.end_all(user, epoch=epoch) for store in reversed(self.stores)])
 
@@ -187,7 +194,7 @@ class Sessions:
         Ask before the password is checked and give it to `Session.login`: a login that a revocation
         overtook, by a change of the password say, is then dead from its birth.
         """
-        return await self.primary.epoch(user)
+        return await self.primary.epoch(checked_user(user))
 
     async def remembers(self) -> bool:
         """Whether every store still knows all that ended sessions; see `SessionStore.remembers`."""

@@ -12,7 +12,8 @@ from starlette.routing import Route
 from app.shop.checkout import take_out
 from app.shop.errors import Invalid, NotFound
 from app.shop.orders import LISTED, STATUSES, Order, OrderQuery, OrderStatus
-from app.web.forms import day, read_form, whole_number
+from app.web.filters import Filters, page_number
+from app.web.forms import day, read_form
 from app.web.pages.page import html, needed, page
 from app.web.redirects import see_other
 from app.web.shopping import cart_of, known_name, shop_of
@@ -24,7 +25,8 @@ FOLLOWED: Final = "/don-hang/theo-doi/"
 
 async def orders(request: Request) -> Response:
     """Newest first, narrowed by status and by Vietnam's days."""
-    asked = _query(request)
+    filters = Filters(typed=request.query_params)
+    asked = _query(filters)
     found = await shop_of(request).orders.page(await customer(request), asked)
 
     def url(number: int) -> str:
@@ -36,7 +38,16 @@ async def orders(request: Request) -> Response:
         }
         return f"/don-hang?{urlencode({name: value for name, value in told.items() if value})}"
 
-    return await html(request, "orders.html", found=found, asked=asked, url=url, statuses=LISTED)
+    return await html(
+        request,
+        "orders.html",
+        status=filters.status,
+        found=found,
+        asked=asked,
+        filters=filters,
+        url=url,
+        statuses=LISTED,
+    )
 
 
 async def order(request: Request) -> Response:
@@ -130,23 +141,20 @@ async def _own(request: Request) -> Order:
     return found
 
 
-def _query(request: Request) -> OrderQuery:
-    asked = request.query_params
+def _query(filters: Filters) -> OrderQuery:
     return OrderQuery(
-        page=max(1, whole_number("page", asked.get("page", "1"))),
+        page=filters.read("page", page_number, otherwise=1),
         page_size=PAGE_SIZE,
-        status=_status(asked.get("status", "")),
-        since=day("since", asked.get("since", "")),
-        until=day("until", asked.get("until", "")),
+        status=filters.read("status", _status, otherwise=None),
+        since=filters.read("since", day, otherwise=None),
+        until=filters.read("until", day, otherwise=None),
     )
 
 
-def _status(text: str) -> OrderStatus | None:
-    if not text:
-        return None
+def _status(name: str, text: str) -> OrderStatus:
     found = next((status for status in STATUSES if status == text), None)
     if found is None:
-        raise Invalid("status", f"must be one of {', '.join(STATUSES)}", code="status_invalid")
+        raise Invalid(name, f"must be one of {', '.join(STATUSES)}", code="status_invalid")
     return found
 
 

@@ -72,22 +72,33 @@ def running(
                 process.kill()
 
 
-@pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """One Redis for the run; a test that breaks its server starts one of its own."""
-    folder = tmp_path_factory.mktemp("redis")
+@contextmanager
+def _redis(folder: Path) -> Iterator[str]:
     server = RedisServer(program=Programs().find_redis_server(), data=folder / "data", port=free_port())
     with running(server.argv(), folder / "log"):
         wait_until(lambda: listening(server.port), what="Redis")
-        yield server
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def lasting_redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis that nobody empties, for replicas that outlive a test."""
+    with _redis(tmp_path_factory.mktemp("lasting-redis")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def _emptied_redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with _redis(tmp_path_factory.mktemp("redis")) as url:
+        yield url
 
 
 @pytest.fixture
-def redis_url(redis_server: RedisServer) -> str:
-    """An empty Redis."""
-    with redis.Redis.from_url(redis_server.url) as client:
+def redis_url(_emptied_redis_url: str) -> str:
+    """An empty Redis of this test alone; a test that breaks its server starts one of its own."""
+    with redis.Redis.from_url(_emptied_redis_url) as client:
         client.flushall()
-    return redis_server.url
+    return _emptied_redis_url
 
 
 @pytest.fixture(scope="session")

@@ -8,17 +8,34 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from socket import create_connection, socket
+from typing import Any, Final
 
 import psycopg
 import pytest
 import redis
 from sqlalchemy.engine import make_url
+from xdist.scheduler import LoadScopeScheduling
 
 from app.fleet.postgres import PostgresServer
 from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
+
+TOGETHER: Final = ("checkout", "payments", "services")
+"""Folders of tests whose processes serve all of their files."""
+
+
+class BySharedServers(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """One worker takes a file, or a whole folder whose files share their servers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = PurePath(nodeid.partition("::")[0])
+        return str(file.parent if file.parent.name in TOGETHER else file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> BySharedServers:
+    return BySharedServers(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -132,7 +132,11 @@ async def test_a_list_is_narrowed_by_status_and_by_vietnams_days(
     ],
 )
 async def test_a_filter_that_cannot_be_is_told(shopper: httpx.AsyncClient, query: str) -> None:
-    assert (await shopper.get(f"/don-hang?{query}")).status_code == 422
+    page = await shopper.get(f"/don-hang?{query}", headers=BROWSER)
+    assert page.status_code == 422
+    assert page.text.count('role="alert"') == 1
+    assert 'href="/don-hang?page=1"' in page.text
+    assert 'action="/don-hang"' in page.text
     assert (await shopper.get(f"/api/v1/orders?{query}")).status_code == 422
 
 

@@ -43,5 +43,13 @@ async def order(request: Request, token: str) -> Response:
     return private(_as_json(request, await shop_of(request).follow_order(token)))
 
 
+@router.post("/guest-orders/{token}/cancel", response_model=GuestOrderOut)
+async def cancel(request: Request, token: str) -> Response:
+    """Cancel it if it is not packed yet; also done when it was cancelled before."""
+    found = await shop_of(request).follow_order(token)
+    cancelled = await shop_of(request).cancel_order(account_id=str(found.owner), order_id=found.id)
+    return private(_as_json(request, cancelled))
+
+
 def _as_json(request: Request, order: Order) -> dict[str, object]:
     return {**orders.as_json(order), "follow": shop_of(request).guest_links.path(order.id)}

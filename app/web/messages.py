@@ -110,6 +110,7 @@ MESSAGES: Final[Mapping[str, str]] = {
     "values_invalid": "Mỗi kiểu lựa chọn cần một giá trị.",
     "values_taken": "Món này đã có loại như vậy, hoặc đã có quá nhiều loại.",
     "name_taken": "Đã có quá nhiều món cùng tên.",
+    "role_invalid": "Không có vai trò này.",
     "status_invalid": "Không có trạng thái này.",
     "day_invalid": "Ngày cần viết như 2026-11-30.",
     "number_invalid": "Chỗ này phải là một số nguyên.",

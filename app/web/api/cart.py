@@ -14,7 +14,7 @@ from app.shop.checkout import checked_key
 from app.shop.money import CURRENCY
 from app.shop.quoting import CartQuote
 from app.web.api.answers import HotRoute, private
-from app.web.api.models import CartOut, NewLine, Quantity, QuoteOut, QuoteWanted
+from app.web.api.models.cart import CartOut, NewLine, Quantity, QuoteOut, QuoteWanted
 from app.web.shopping import cart_of, known_name, shop_of
 from app.web.visitors import account_id_of
 

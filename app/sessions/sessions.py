@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from .backends import stores_of
 from .config import SessionConfig
@@ -15,13 +15,10 @@ from .cookies import cookie_values
 from .errors import StoreUnavailable, TooLarge
 from .ports import SessionStore
 from .records import Device, Draft, Ended, Record
-from .tickets import REMEMBERED
+from .tickets import LONG, REMEMBERED
 from .user_ids import checked_user
 
 _Value = TypeVar("_Value")
-
-_LONG_LINE: Final = 1024
-"""Bytes; longer lines of cookies are read each time, which bounds the memory to 2 MB."""
 
 
 class Sessions:
@@ -78,7 +75,7 @@ class Sessions:
         for header, line in headers:
             if header == b"cookie" and self.cookie in line:
                 try:
-                    return self._ticket_in(line) if len(line) > _LONG_LINE else self._remembered(line)
+                    return self._ticket_in(line) if len(line) > LONG else self._remembered(line)
                 except LookupError:
                     continue
         return None

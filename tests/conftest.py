@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import random
 import secrets
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path, PurePath
-from socket import create_connection, socket
+from contextlib import contextmanager
+from itertools import cycle
+from pathlib import Path
+from socket import create_connection
 from typing import Any, Final
 
 import psycopg
@@ -18,11 +20,17 @@ import redis
 from sqlalchemy.engine import make_url
 from xdist.scheduler import LoadScopeScheduling
 
+from app.fleet.ports import is_free
 from app.fleet.postgres import PostgresServer
 from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
 
-TOGETHER: Final = ("checkout", "payments", "services")
+TOGETHER: Final = (
+    "tests/fleet/shop",
+    "tests/integration/checkout",
+    "tests/integration/payments",
+    "tests/integration/services",
+)
 """Folders of tests whose processes serve all of their files."""
 
 
@@ -30,8 +38,8 @@ class BySharedServers(LoadScopeScheduling):  # type: ignore[misc]  # xdist has n
     """One worker takes a file, or a whole folder whose files share their servers."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = PurePath(nodeid.partition("::")[0])
-        return str(file.parent if file.parent.name in TOGETHER else file)
+        file = nodeid.partition("::")[0]
+        return next((folder for folder in TOGETHER if file.startswith(f"{folder}/")), file)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> BySharedServers:
@@ -44,14 +52,20 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
+def _ports() -> Iterator[int]:
+    """This worker's share of the ports below those of fleets and of outgoing connections, in no order."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    share = list(range(10_000 + worker, 20_000, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))))
+    random.shuffle(share)
+    return cycle(share)
+
+
+_PORTS: Final = _ports()
+
+
 def free_port() -> int:
-    """A port that nobody listens on; a node of a Redis cluster finds room for its bus 10,000 above."""
-    while True:
-        with closing(socket()) as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if port < 65_536 - 10_000:
-            return port
+    """A port that nobody listens on, and nobody else here is given; a node of a Redis cluster has its bus 10,000 above."""
+    return next(port for port in _PORTS if is_free(port))
 
 
 def wait_until(ready: Callable[[], bool], *, within_s: float = 20, what: str = "the server") -> None:

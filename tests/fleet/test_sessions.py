@@ -16,7 +16,7 @@ import redis
 
 from tests.conftest import free_port, wait_until
 from tests.fleet.conftest import as_json, chopho
-from tests.fleet.test_shopper import PASSWORD, add, in_stock, order, registered
+from tests.fleet.shopping import PASSWORD, add, in_stock, order, registered
 
 pytestmark = [pytest.mark.fleet, pytest.mark.anyio]
 

@@ -34,9 +34,10 @@ check: setup ## Format, lint, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# One for each core of a small machine: most tests wait for servers, and those of one file share theirs.
+# One worker for each core of a small machine; tests that share servers go to one (tests/conftest.py), and the
+# long ones begin, so that the short ones fill up what is left.
 test: check ## Every check and every test, on real Redis, PostgreSQL and HAProxy
-	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/pytest -n 2 --no-loadscope-reorder $(ARGS)
 
 format: setup ## Put the code into its one format
 	$(BIN)/ruff format .

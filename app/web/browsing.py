@@ -11,13 +11,13 @@ from starlette.datastructures import QueryParams
 
 from app.shop.catalog import ProductQuery, Sort
 from app.shop.errors import Invalid
-from app.shop.money import MOST
+from app.shop.money import payable
 from app.web.filters import Filters, page_number
 from app.web.searching import shelf, sought
 
 PAGE_SIZE: Final = 24
 
-_PRICE: Final = re.compile(r"[0-9]{1,13}|[0-9]{1,3}(?:\.[0-9]{3}){1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,4}")
+_PRICE: Final = re.compile(r"[0-9]{1,40}|[0-9]{1,3}(?:\.[0-9]{3}){1,13}|[0-9]{1,3}(?:,[0-9]{3}){1,13}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +82,9 @@ def price(name: str, text: str) -> int | None:
     typed = text.strip()
     if not typed:
         return None
-    if not _PRICE.fullmatch(typed) or (amount := int(re.sub(r"[.,]", "", typed))) > MOST:
+    if not _PRICE.fullmatch(typed):
         raise Invalid(name, "must be whole đồng such as 100000 or 100.000", code="price_invalid")
-    return amount
+    return payable(name, int(re.sub(r"[.,]", "", typed)))
 
 
 def sort(name: str, text: str) -> Sort:

@@ -43,9 +43,17 @@ async def show(request: Request, entry: Entry) -> Response:
     """The order, what happened to it, and the steps that it may take."""
     order = await _order(request)
     events = await shop_of(request).orders.history(order.id)
+    customer = await shop_of(request).accounts.by_id(order.account_id) if order.account_id else None
     steps = [status for status in STATUSES if status in NEXT[order.status] & BY_HAND]
     return await html(
-        request, "desk/order.html", status=entry.status, order=order, events=events, steps=steps, entry=entry
+        request,
+        "desk/order.html",
+        status=entry.status,
+        order=order,
+        customer=customer,
+        events=events,
+        steps=steps,
+        entry=entry,
     )
 
 

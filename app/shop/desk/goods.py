@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, get_args
 
-from app.shop.catalog import Picture, Sku
+from app.shop.catalog import GRAMS, Picture, Sku
 from app.shop.desk.audit import Deed
 from app.shop.errors import Invalid
 from app.shop.importing import Visibility, sanitised
+from app.shop.importing.amounts import grams as written_grams
 from app.shop.importing.refusals import NotAccepted
-from app.shop.money import MOST
+from app.shop.money import payable
 from app.shop.paging import Page
 from app.shop.text import clean
 
@@ -48,6 +49,7 @@ class KeptVariant:
     price: int
     stock: int
     sells_past_zero: bool
+    grams: int
     seen: str
 
 
@@ -87,6 +89,7 @@ class VariantDraft:
     values: tuple[str, ...]
     price: int
     sells_past_zero: bool
+    grams: int = GRAMS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,16 +157,22 @@ def checked_options(text: str) -> tuple[str, ...]:
     return names
 
 
-def checked_variant(*, values: Sequence[str], price: int, sells_past_zero: bool) -> VariantDraft:
-    """The draft, or `Invalid`; whether the values fit the product's options, its store sees."""
-    if not 0 <= price <= MOST:
-        raise Invalid("price", "is not an amount of the shop", code="price_invalid")
+def checked_variant(
+    *, values: Sequence[str], price: int, sells_past_zero: bool, grams: str = ""
+) -> VariantDraft:
+    """The draft, or `Invalid`; whether the values fit the product's options, its store sees.
+
+    `grams` is what was typed; nothing means what an import without them means.
+    """
+    if price < 0:
+        raise Invalid("price", "must not be negative", code="price_invalid")
     return VariantDraft(
         values=tuple(
             clean(f"value-{at}", value, most=LABEL_MOST) for at, value in enumerate(values, start=1)
         ),
-        price=price,
+        price=payable("price", price),
         sells_past_zero=sells_past_zero,
+        grams=_grams(grams.strip()),
     )
 
 
@@ -181,6 +190,13 @@ def changed(
     """Of two states, what differs."""
     names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     return {name: before.get(name) for name in names}, {name: after.get(name) for name in names}
+
+
+def _grams(text: str) -> int:
+    try:
+        return written_grams(text) if text else GRAMS
+    except NotAccepted as unusable:
+        raise Invalid("grams", f"must be {unusable}", code="grams_invalid") from unusable
 
 
 def _body(text: str) -> str:

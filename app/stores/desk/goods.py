@@ -263,6 +263,7 @@ def _columns(names: Sequence[str], draft: VariantDraft) -> Mapping[str, object]:
         "options": dict(zip(names, draft.values, strict=True)),
         "price": draft.price,
         "sells_past_zero": draft.sells_past_zero,
+        "grams": draft.grams,
     }
 
 

@@ -173,6 +173,7 @@ def told_variant(row: AnyRow) -> dict[str, object]:
         "values": list(values_of(row)),
         "price": row.price,
         "sells_past_zero": row.sells_past_zero,
+        "grams": row.grams,
     }
 
 
@@ -199,6 +200,7 @@ def _kept_variant(row: AnyRow) -> KeptVariant:
         price=row.price,
         stock=row.stock,
         sells_past_zero=row.sells_past_zero,
+        grams=row.grams,
         seen=variant_seen(row),
     )
 

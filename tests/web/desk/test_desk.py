@@ -90,6 +90,24 @@ async def test_every_page_of_the_desk_is_well_formed_and_kept_by_nobody(owner: h
             assert sent["method"] == "get" or "nonce" in fields, (each, sent)
 
 
+async def test_a_variant_weighs_what_its_form_says_and_the_log_tells_it(owner: httpx.AsyncClient) -> None:
+    path, sku = await with_variant(owner)
+    page = (await owner.get(path)).text
+    assert weight(page) == "500"
+    sent = {**form(page, "change-variant"), "price": "120.000", "grams": "1250"}
+    assert (await owner.post(path, data=sent)).status_code == 303
+    assert weight((await owner.get(path)).text) == "1250"
+    assert "grams: 1250" in (await owner.get("/quan-tri/nhat-ky")).text
+    behind = await owner.post(path, data={**sent, "nonce": secrets.token_urlsafe(16), "grams": "7"})
+    assert behind.status_code == 409, "a form of the variant as it was before"
+    assert sku in behind.text
+
+
+def weight(page: str) -> str:
+    """What the first variant's form says that one weighs."""
+    return page.split('id="v1-grams"')[1].split('value="')[1].partition('"')[0]
+
+
 async def test_from_a_name_to_a_sale(owner: httpx.AsyncClient) -> None:
     path, sku = await with_variant(owner)
     stock = f"/quan-tri/kho/{sku}"
@@ -169,6 +187,8 @@ async def test_a_deleted_product_is_gone_for_shoppers_and_their_carts_say_so(
         ("add-variant", {"sku": "X-1", "price": ""}, 422),
         ("add-variant", {"sku": "X-1", "price": "1.5"}, 422),
         ("add-variant", {"sku": "", "price": "1000"}, 422),
+        ("add-variant", {"sku": "X-1", "price": "1000", "grams": "1.5 kg"}, 422),
+        ("add-variant", {"sku": "X-1", "price": "1000", "grams": "1000001"}, 422),
         ("add-variant", {"sku": "X-1", "price": "1000", "value-1": "S"}, 422),
         ("change", {**DRAFT, "name": "x" * 201}, 422),
         ("change", {**DRAFT, "name": "A", "visibility": "no"}, 422),

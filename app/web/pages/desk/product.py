@@ -70,6 +70,7 @@ def variant_of(form: Form) -> VariantDraft:
         values=[form.text(name) for name in names],
         price=typed,
         sells_past_zero=form.text("sells_past_zero") == "1",
+        grams=form.text("grams"),
     )
 
 

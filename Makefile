@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 ARGS   ?=
 
-.PHONY: help setup up down test check format docs bench bench-safety bench-compartments bench-failovers bench-gateway translations \
+.PHONY: help setup up down test check format docs bench bench-safety bench-compartments bench-failovers bench-gateway \
 	screenshots lock clean
 
 help: ## Show what can be made
@@ -34,9 +34,10 @@ check: setup ## Format, lint, types and import contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# One for each core of a small machine: most tests wait for servers, and those of one file share theirs.
+# One worker for each core of a small machine; tests that share servers go to one (tests/conftest.py), and the
+# long ones begin, so that the short ones fill up what is left.
 test: check ## Every check and every test, on real Redis, PostgreSQL and HAProxy
-	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/pytest -n 2 --no-loadscope-reorder $(ARGS)
 
 format: setup ## Put the code into its one format
 	$(BIN)/ruff format .
@@ -59,9 +60,6 @@ bench-gateway: setup ## Cost of a hop through the gateway, beside a local route 
 
 bench-failovers: setup ## Lose a server behind the shop under load, and count what shoppers see
 	$(BIN)/python -m bench.failovers.run $(ARGS)
-
-translations: setup ## Compile the English that app/web/locale/en.po says
-	$(BIN)/pybabel --quiet compile -i app/web/locale/en.po -o app/web/locale/en.mo -l en
 
 screenshots: setup ## Pictures of the running shop into docs/screenshots; needs Chromium and Playwright
 	$(BIN)/python docs/screenshots.py $(ARGS) docs/screenshots

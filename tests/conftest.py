@@ -8,17 +8,34 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from socket import create_connection, socket
+from typing import Any, Final
 
 import psycopg
 import pytest
 import redis
 from sqlalchemy.engine import make_url
+from xdist.scheduler import LoadScopeScheduling
 
 from app.fleet.postgres import PostgresServer
 from app.fleet.programs import Programs
 from app.fleet.redis import RedisServer
+
+TOGETHER: Final = ("checkout", "payments", "services")
+"""Folders of tests whose processes serve all of their files."""
+
+
+class BySharedServers(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """One worker takes a file, or a whole folder whose files share their servers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = PurePath(nodeid.partition("::")[0])
+        return str(file.parent if file.parent.name in TOGETHER else file)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> BySharedServers:
+    return BySharedServers(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -72,22 +89,33 @@ def running(
                 process.kill()
 
 
-@pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """One Redis for the run; a test that breaks its server starts one of its own."""
-    folder = tmp_path_factory.mktemp("redis")
+@contextmanager
+def _redis(folder: Path) -> Iterator[str]:
     server = RedisServer(program=Programs().find_redis_server(), data=folder / "data", port=free_port())
     with running(server.argv(), folder / "log"):
         wait_until(lambda: listening(server.port), what="Redis")
-        yield server
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def lasting_redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis that nobody empties, for replicas that outlive a test."""
+    with _redis(tmp_path_factory.mktemp("lasting-redis")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def _emptied_redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with _redis(tmp_path_factory.mktemp("redis")) as url:
+        yield url
 
 
 @pytest.fixture
-def redis_url(redis_server: RedisServer) -> str:
-    """An empty Redis."""
-    with redis.Redis.from_url(redis_server.url) as client:
+def redis_url(_emptied_redis_url: str) -> str:
+    """An empty Redis of this test alone; a test that breaks its server starts one of its own."""
+    with redis.Redis.from_url(_emptied_redis_url) as client:
         client.flushall()
-    return redis_server.url
+    return _emptied_redis_url
 
 
 @pytest.fixture(scope="session")

@@ -133,11 +133,29 @@ def _is_whole(server: OwnRedis, nodes: int) -> bool:
 
 
 @contextmanager
+def redis_pair(folder: Path) -> Iterator[tuple[OwnRedis, OwnRedis]]:
+    """A primary and its replica, in step."""
+    # By default a primary waits five seconds for more replicas before it sends what it has.
+    at_once = "--repl-diskless-sync-delay", "0"
+    with (
+        own_redis(folder / "a", None, *at_once) as primary,
+        own_redis(folder / "b", None, *at_once) as replica,
+    ):
+        attach(replica, primary)
+        yield primary, replica
+
+
+def attach(replica: OwnRedis, primary: OwnRedis) -> None:
+    """Make it the primary's replica, and wait until it is in step."""
+    replica.command("REPLICAOF", "127.0.0.1", primary.port)
+    wait_until(lambda: b"master_link_status:up" in info(replica), what="the replica")
+    wait_until(lambda: b"state=online" in info(primary), what="the replica's link")
+
+
+@contextmanager
 def redis_with_sentinel(folder: Path) -> Iterator[tuple[str, OwnRedis, OwnRedis]]:
     """A master and its replica, watched by a sentinel: the URL to both, the master, the replica."""
-    with own_redis(folder / "a") as master, own_redis(folder / "b") as replica:
-        replica.command("REPLICAOF", "127.0.0.1", master.port)
-        wait_until(lambda: b"master_link_status:up" in info(replica), what="the replica")
+    with redis_pair(folder) as (master, replica):
         port = free_port()
         config = folder / "sentinel.conf"
         config.write_text(

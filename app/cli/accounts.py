@@ -50,7 +50,7 @@ def unlock(
     email: Email = None, account: AccountId = None, state: State = DEFAULT_STATE, json: Json = False
 ) -> None:
     """Let them come in again, with their password."""
-    _tell(_changed(state, email, account, lambda standing, whose: standing.unlock(whose)), json=json)
+    _tell(_changed(state, email, account, lambda standing, whose: standing.unlock(whose, by=None)), json=json)
 
 
 @accounts.command("role", epilog=EPILOG)

@@ -48,23 +48,27 @@ def add(  # noqa: PLR0913  # a voucher has that many terms
     """Make a voucher; days are Vietnam's, the last one included."""
     from app.shop.errors import Invalid
     from app.shop.orders import VIETNAM
-    from app.shop.pricing import Voucher, voucher_code
+    from app.shop.pricing import Voucher, bounded, voucher_code
     from app.stores.vouchers import SqlVouchers
 
     try:
-        voucher = Voucher(
-            code=voucher_code(code),
-            amount=amount,
-            percent=percent,
-            at_most=at_most,
-            minimum=minimum,
-            starts_at=datetime.combine(_day(since), time(), VIETNAM) if since else datetime.now(UTC),
-            ends_at=datetime.combine(_day(until) + timedelta(days=1), time(), VIETNAM) if until else None,
-            limit=limit,
-            limit_each=limit_each,
+        voucher = bounded(
+            Voucher(
+                code=voucher_code(code),
+                amount=amount,
+                percent=percent,
+                at_most=at_most,
+                minimum=minimum,
+                starts_at=datetime.combine(_day(since), time(), VIETNAM) if since else datetime.now(UTC),
+                ends_at=datetime.combine(_day(until) + timedelta(days=1), time(), VIETNAM) if until else None,
+                limit=limit,
+                limit_each=limit_each,
+            )
         )
-    except (ValueError, Invalid) as wrong:
+    except ValueError as wrong:
         raise typer.BadParameter(str(wrong)) from wrong
+    except Invalid as wrong:
+        raise typer.BadParameter(f"{wrong.field} {wrong.message}") from wrong
 
     async def added(desk: Desk) -> bool:
         return await SqlVouchers(database=desk.database).add(voucher)

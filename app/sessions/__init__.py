@@ -7,7 +7,7 @@ session = session_of(request)
 
 from .changes import Changes, Step
 from .config import SessionConfig
-from .errors import Refused, SessionEnded, SessionError, StoreUnavailable, TooLarge, TooLate
+from .errors import BadUser, Refused, SessionEnded, SessionError, StoreUnavailable, TooLarge, TooLate
 from .jwks import jwks_of
 from .merging import Merge, merged
 from .middleware import SessionMiddleware, session_of
@@ -18,6 +18,7 @@ from .sessions import Sessions
 
 __all__ = [
     "JSON",
+    "BadUser",
     "Changes",
     "Device",
     "Merge",

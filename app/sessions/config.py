@@ -25,7 +25,7 @@ class SessionConfig:
     """Names, limits and the clock. `timeout` bounds each wait for the store, connecting included.
 
     A session is touched at most once in `touch_ms`, 5 % of the idle limit. `revoke_replicas` of Redis must
-    have what ends sessions before that is reported done; 0: the primary alone.
+    have what ends sessions before that is reported done; 0: the primary alone. A login waits for none.
     """
 
     namespace: str = "session"

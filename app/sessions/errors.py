@@ -5,7 +5,8 @@ SessionError
 ├── SessionEnded       a write to a session that ended meanwhile, or a lost race for a rotation
 ├── Refused            bounds, expectation or type of a field; nothing changed
 │   └── TooLarge       the session would outgrow its limits; nothing changed
-└── TooLate            the response head has left, so nothing can be set any more
+├── TooLate            the response head has left, so nothing can be set any more
+└── BadUser            what the app called a user can be none; a mistake in the app, and a `ValueError`
 """
 
 from __future__ import annotations
@@ -34,6 +35,13 @@ class Refused(SessionError):
 
 class TooLarge(Refused):
     """The session would hold more fields or bytes than it may; nothing changed."""
+
+
+class BadUser(SessionError, ValueError):
+    """What can be no user's id; nothing was looked up, and nobody was logged in or out."""
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(f"a user's id {rule}")
 
 
 class TooLate(SessionError):

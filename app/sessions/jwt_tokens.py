@@ -12,7 +12,8 @@ import orjson
 from .config import SessionConfig
 from .jwt_keys import KeyRing
 from .records import Record
-from .tickets import REMEMBERED
+from .tickets import LONG, REMEMBERED
+from .user_ids import checked_user
 
 KIND: Final = "j1"
 
@@ -52,6 +53,8 @@ class Tokens:
         self.lifetime_ms = min(LIFETIME_MS, config.idle_ms)
         # A shopper comes back with the same token; one that does not verify raises and is not remembered.
         self._remembered = lru_cache(REMEMBERED)(self._verified)
+        # One of 200 fields takes 20 kB; enough of them for the requests of a moment.
+        self._long = lru_cache(REMEMBERED // 8)(self._verified)
 
     def close(self, ticket: str) -> str:
         """The token is its own seal."""
@@ -68,7 +71,7 @@ class Tokens:
 
     def read(self, ticket: str) -> Token:
         """What the token says; raises `Unverified`."""
-        return self._remembered(ticket)
+        return self._remembered(ticket) if len(ticket) <= LONG else self._long(ticket)
 
     def write(self, record: Record, jti: str) -> str:
         """A token for the record as it is now."""
@@ -118,7 +121,7 @@ def _token(ticket: str, claims: dict[str, Any]) -> Token:
         ticket=ticket,
         created_ms=_whole(claims["c"]),
         seen_ms=_whole(claims["s"]),
-        user=claims["sub"] or None,
+        user=checked_user(claims["sub"]) if claims["sub"] != "" else None,
         epoch=_whole(claims["e"]),
         fields={name: value.encode() for name, value in claims["f"].items()},
     )

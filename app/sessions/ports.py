@@ -24,7 +24,8 @@ class SessionStore(Protocol):
     """One backend. Raises only `StoreUnavailable` (and `Refused` where said); absent is `Ended`.
 
     `kind` begins every ticket of it. A ticket is opaque to callers. Unknown, expired, forged, revoked and
-    unreadable are all `Ended`, and a session that ended is never brought back by any call.
+    unreadable are all `Ended`, and a session that ended is never brought back by any call. A user's id was
+    checked before it gets here.
     """
 
     kind: str

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .changes import RESERVED
 from .config import SessionConfig
+from .user_ids import checked_user
 
 CREATED, SEEN, USER, EPOCH, DEVICE, ADDRESS, CLAIM = (RESERVED + letter for letter in "csuedam")
 
@@ -27,7 +28,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A session to be created; without `created_ms` and `epoch` it begins now."""
+    """A session to be created; without `created_ms` and `epoch` it begins now. Raises `BadUser`."""
 
     fields: Mapping[str, bytes]
     user: str | None = None
@@ -35,6 +36,11 @@ class Draft:
     address: str = ""
     created_ms: int | None = None
     epoch: int | None = None
+
+    def __post_init__(self) -> None:
+        """No session is ever stored for what can be no user."""
+        if self.user is not None:
+            checked_user(self.user)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -104,7 +110,7 @@ def record_of(ticket: str, raw: dict[bytes, bytes]) -> Record:
             ticket=ticket,
             created_ms=int(raw[b"~c"]),
             seen_ms=int(raw[b"~s"]),
-            user=raw[b"~u"].decode() if b"~u" in raw else None,
+            user=checked_user(raw[b"~u"].decode()) if b"~u" in raw else None,
             epoch=int(raw.get(b"~e", b"0")),
             fields={name.decode(): value for name, value in raw.items() if name[0] != _RESERVED_BYTE},
             device=raw.get(b"~d", b"").decode(),

@@ -10,6 +10,7 @@ from .devices import client_of
 from .fields import SETTLING_MS, Fields
 from .merging import Merge, remade
 from .records import Device, Draft, Ended, Record
+from .user_ids import checked_user
 
 
 class Session(Fields):
@@ -25,11 +26,12 @@ class Session(Fields):
     async def login(self, user: str, *, merge: Merge | None = None, epoch: int | None = None) -> None:
         """Make the session the user's, under a new ticket.
 
-        What a visitor gathered is kept, another user's data is not; `merge` makes the fields from a
+        Raises `BadUser` for an id that can be nobody's. What a visitor gathered is kept, another user's data is not; `merge` makes the fields from a
         visitor's, once. Of several logins at once one wins; the others raise `SessionEnded`. `epoch` is what
         `Sessions.epoch` said before the password was checked.
         """
         self._unsealed()
+        checked_user(user)
         async with self._lock:
             record = await self._look()
             if record is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from .backends import stores_of
 from .config import SessionConfig
@@ -15,16 +15,17 @@ from .cookies import cookie_values
 from .errors import StoreUnavailable, TooLarge
 from .ports import SessionStore
 from .records import Device, Draft, Ended, Record
-from .tickets import REMEMBERED
+from .tickets import LONG, REMEMBERED
+from .user_ids import checked_user
 
 _Value = TypeVar("_Value")
 
-_LONG_LINE: Final = 1024
-"""Bytes; longer lines of cookies are read each time, which bounds the memory to 2 MB."""
-
 
 class Sessions:
-    """Opens and closes the stores and finds sessions in them. New sessions go to the first store."""
+    """Opens and closes the stores and finds sessions in them. New sessions go to the first store.
+
+    Whatever takes a user raises `BadUser` for an id that can be nobody's.
+    """
 
     def __init__(self, stores: Sequence[SessionStore], config: SessionConfig) -> None:
         self.config = config
@@ -74,7 +75,7 @@ class Sessions:
         for header, line in headers:
             if header == b"cookie" and self.cookie in line:
                 try:
-                    return self._ticket_in(line) if len(line) > _LONG_LINE else self._remembered(line)
+                    return self._ticket_in(line) if len(line) > LONG else self._remembered(line)
                 except LookupError:
                     continue
         return None
@@ -159,13 +160,15 @@ class Sessions:
         found = {
             device.handle: device
             for store in reversed(self.stores)
-            for device in await store.devices(user, current=current)
+            for device in await store.devices(checked_user(user), current=current)
         }
         return sorted(found.values(), key=lambda device: device.last_seen_at, reverse=True)
 
     async def end_one(self, user: str, handle: str) -> bool:
         """End the user's session with that handle; False when there is none."""
-        return any([await store.end_one(user, handle) for store in self.stores])
+        checked_user(user)
+        # Handles are ours and plain; what is not may not even be text that a store could be asked for.
+        return handle.isascii() and any([await store.end_one(user, handle) for store in self.stores])
 
     async def end_again(self, handle: str) -> None:
         """End one session again whose end was kept; see `Session.logout`."""
@@ -178,6 +181,7 @@ class Sessions:
         Keep the epoch where it is safe, and give it again after the store was emptied or failed over: that
         ends what was ended then, and nothing that began after it.
         """
+        checked_user(user)
         # The first store last: a session that moves there meanwhile was dated by it before, or is found ended.
         return max([await store.end_all(user, epoch=epoch) for store in reversed(self.stores)])
 
@@ -187,7 +191,7 @@ class Sessions:
         Ask before the password is checked and give it to `Session.login`: a login that a revocation
         overtook, by a change of the password say, is then dead from its birth.
         """
-        return await self.primary.epoch(user)
+        return await self.primary.epoch(checked_user(user))
 
     async def remembers(self) -> bool:
         """Whether every store still knows all that ended sessions; see `SessionStore.remembers`."""

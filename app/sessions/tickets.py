@@ -19,6 +19,9 @@ _KEY_BYTES: Final = 32
 REMEMBERED: Final = 2048
 """Cookies whose arithmetic is remembered: the shoppers of a few minutes, at about a kilobyte each."""
 
+LONG: Final = 1024
+"""Bytes; what is longer is not remembered, or far fewer of it, so that nobody fills the memory with it."""
+
 
 def derived_keys(keys: Sequence[str], purpose: str) -> list[bytes]:
     """One key per given key, for this purpose alone; raises `ValueError` for weak ones."""

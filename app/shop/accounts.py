@@ -6,7 +6,7 @@ import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, get_args
 
 from email_validator import EmailNotValidError, validate_email
 
@@ -16,6 +16,7 @@ from app.shop.revocations import Epochs
 from app.shop.text import clean
 
 Role = Literal["customer", "owner", "operator"]
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

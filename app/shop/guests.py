@@ -23,7 +23,7 @@ def is_guest(owner: str) -> bool:
 
 
 class GuestLinks(Protocol):
-    """Signed links: whoever has one may see that order, and nothing else."""
+    """Signed links: whoever has one may see and cancel that order, and nothing else."""
 
     def path(self, order_id: str) -> str:
         """Where the order is followed."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.shop.accounts import Account, Accounts, Attempts, Passwords, checked_password, email_key, mail_to
 from app.shop.errors import Invalid
-from app.shop.revocations import End, Revocations, keep_promise
+from app.shop.revocations import End, Ends, Revocations, keep_promise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +46,14 @@ class ChangePassword:
     """The new password counts at once, and with it the promises that the other sessions end and a mail is sent.
 
     All are one transaction. When the session store cannot answer after it, `SessionsLinger` says so, and the
-    promise is kept as soon as it can.
+    promise is kept as soon as it can. Where the session of whoever changes it was ended meanwhile, none is spared.
     """
 
     accounts: Accounts
     passwords: Passwords
     attempts: Attempts
     revocations: Revocations
+    ends: Ends
 
     async def __call__(
         self, account_id: str, *, current: str, new: str, client: str, end_others: End
@@ -69,7 +70,11 @@ class ChangePassword:
         )
         if revocation is None:
             raise _wrong("current")
-        await keep_promise(self.revocations, revocation, end_others)
+
+        async def end() -> int:
+            return await end_others() or await self.ends.of(account_id)()
+
+        await keep_promise(self.revocations, revocation, end)
 
 
 def _wrong(field: str) -> Invalid:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, get_args
 from urllib.parse import urlencode
 
@@ -11,21 +11,25 @@ from starlette.datastructures import QueryParams
 
 from app.shop.catalog import ProductQuery, Sort
 from app.shop.errors import Invalid
-from app.shop.money import MOST
-from app.web.forms import whole_number
-from app.web.searching import product_query
+from app.shop.money import payable
+from app.web.filters import Filters, page_number
+from app.web.searching import shelf, sought
 
 PAGE_SIZE: Final = 24
 
-_PRICE: Final = re.compile(r"[0-9]{1,13}|[0-9]{1,3}(?:\.[0-9]{3}){1,4}|[0-9]{1,3}(?:,[0-9]{3}){1,4}")
+_PRICE: Final = re.compile(r"[0-9]{1,40}|[0-9]{1,3}(?:\.[0-9]{3}){1,13}|[0-9]{1,3}(?:,[0-9]{3}){1,13}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Browsing:
-    """What a list shows, where: `path` is the list's own, with `query` behind it."""
+    """What a list shows, where: `path` is the list's own, with `query` behind it.
+
+    The query is what can be of that which was typed; the `filters` know the rest.
+    """
 
     path: str
     query: ProductQuery
+    filters: Filters = field(default_factory=Filters)
 
     @property
     def is_narrowed(self) -> bool:
@@ -58,21 +62,19 @@ class Browsing:
 
 
 def browsing(path: str, asked: QueryParams, *, category: str | None = None) -> Browsing:
-    """The list that an address asks for; raises `Invalid`."""
-    query = product_query(
-        text=asked.get("q", ""),
-        category=category or asked.get("category", ""),
-        page=max(1, whole_number("page", asked.get("page", "1"))),
+    """The list that an address asks for, without the filters that cannot be."""
+    filters = Filters(typed=asked)
+    query = ProductQuery(
+        text=filters.read("q", sought, otherwise=""),
+        category=category or filters.read("category", shelf, otherwise=None),
+        price_least=filters.read("min_price", price, otherwise=None),
+        price_most=filters.read("max_price", price, otherwise=None),
+        in_stock=asked.get("in_stock", "") not in {"", "0"},
+        sort=filters.read("sort", sort, otherwise="best"),
+        page=filters.read("page", page_number, otherwise=1),
         page_size=PAGE_SIZE,
     )
-    narrowed = replace(
-        query,
-        price_least=price("min_price", asked.get("min_price", "")),
-        price_most=price("max_price", asked.get("max_price", "")),
-        in_stock=asked.get("in_stock", "") not in {"", "0"},
-        sort=sort(asked.get("sort", "")),
-    )
-    return Browsing(path=path, query=narrowed)
+    return Browsing(path=path, query=query, filters=filters)
 
 
 def price(name: str, text: str) -> int | None:
@@ -80,20 +82,18 @@ def price(name: str, text: str) -> int | None:
     typed = text.strip()
     if not typed:
         return None
-    if not _PRICE.fullmatch(typed) or (amount := int(re.sub(r"[.,]", "", typed))) > MOST:
+    if not _PRICE.fullmatch(typed):
         raise Invalid(name, "must be whole đồng such as 100000 or 100.000", code="price_invalid")
-    return amount
+    return payable(name, int(re.sub(r"[.,]", "", typed)))
 
 
-def sort(text: str) -> Sort:
+def sort(name: str, text: str) -> Sort:
     """How the list is sorted; raises `Invalid` for what is no way of it."""
     for known in get_args(Sort):
         if text == known:
             chosen: Sort = known
             return chosen
-    if text:
-        raise Invalid("sort", f"must be one of {', '.join(get_args(Sort))}", code="sort_invalid")
-    return "best"
+    raise Invalid(name, f"must be one of {', '.join(get_args(Sort))}", code="sort_invalid")
 
 
 def _written(amount: int | None) -> str:

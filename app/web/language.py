@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextvars import ContextVar
 from gettext import GNUTranslations
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.shop.mail import Language as Spoken
@@ -19,7 +22,7 @@ NAMES: Final[Mapping[str, str]] = {VIETNAMESE: "Tiếng Việt", ENGLISH: "Engli
 """Each in its own words, as its switch says it."""
 
 CATALOGUES: Final = Path(__file__).parent / "locale"
-"""Written as ``.po``, read as ``.mo``: `make translations` makes the one from the other."""
+"""A ``.po`` for each language but Vietnamese, read as it was written: nothing is compiled that could be stale."""
 
 _CHOSEN: Final = f"{COOKIE}={ENGLISH}".encode()
 _language: Final[ContextVar[Spoken]] = ContextVar("language", default=VIETNAMESE)
@@ -63,8 +66,13 @@ def translated_number(one: str, many: str, number: int) -> str:
 
 
 def _catalogue(name: str) -> GNUTranslations:
-    with (CATALOGUES / f"{name}.mo").open("rb") as compiled:
-        return GNUTranslations(compiled)
+    """Compiled in memory in some 20 ms of a start; a file that cannot be read whole stops it."""
+    with (CATALOGUES / f"{name}.po").open("rb") as written:
+        catalogue = read_po(written, locale=name, abort_invalid=True)
+    compiled = BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    return GNUTranslations(compiled)
 
 
 _ENGLISH: Final = _catalogue(ENGLISH)

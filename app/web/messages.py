@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from app.shop.accounts import PASSWORD_LEAST, PASSWORD_MOST
-from app.shop.money import written
+from app.shop.money import MOST, written
 from app.web.language import translated
 
 MESSAGES: Final[Mapping[str, str]] = {
@@ -95,6 +95,7 @@ MESSAGES: Final[Mapping[str, str]] = {
     "total_invalid": "Tổng tiền gửi lên không đúng, xin xem lại rồi xác nhận.",
     "page_invalid": "Không có trang này.",
     "price_invalid": "Giá phải là số đồng nguyên, như 100000 hoặc 100.000.",
+    "amount_large": "Số tiền lớn nhất là {amount_most}.",
     "grams_invalid": "Cân nặng phải là số gam nguyên từ 0 đến 1000000, viết bằng chữ số thường, như 500.",
     "sort_invalid": "Không có cách xếp này.",
     "file_heavy": "Tệp nặng quá, tối đa 9,5 MB.",
@@ -110,12 +111,17 @@ MESSAGES: Final[Mapping[str, str]] = {
     "values_invalid": "Mỗi kiểu lựa chọn cần một giá trị.",
     "values_taken": "Món này đã có loại như vậy, hoặc đã có quá nhiều loại.",
     "name_taken": "Đã có quá nhiều món cùng tên.",
+    "role_invalid": "Không có vai trò này.",
     "status_invalid": "Không có trạng thái này.",
     "day_invalid": "Ngày cần viết như 2026-11-30.",
     "number_invalid": "Chỗ này phải là một số nguyên.",
 }
 
-LIMITS: Final[Mapping[str, object]] = {"password_least": PASSWORD_LEAST, "password_most": PASSWORD_MOST}
+LIMITS: Final[Mapping[str, object]] = {
+    "password_least": PASSWORD_LEAST,
+    "password_most": PASSWORD_MOST,
+    "amount_most": written(MOST),
+}
 """What some sentences name."""
 
 _AMOUNTS: Final = frozenset({"expected", "actual"})

@@ -10,7 +10,7 @@ from typing import Final
 
 from starlette.requests import Request
 
-from app.sessions import Changes, Refused, Session, StoreUnavailable, session_of
+from app.sessions import Changes, Refused, Session, SessionEnded, StoreUnavailable, session_of
 from app.shop.accounts import Account
 from app.shop.errors import LoginNeeded, Unavailable
 from app.shop.guests import new_guest
@@ -108,6 +108,12 @@ async def note_proof(request: Request) -> None:
     await session_of(request).set(PROVED_AT, int(time.time()))
 
 
+async def renew_proof(request: Request) -> None:
+    """The same for who is logged in; a session that was ended meanwhile keeps nothing."""
+    if await session_of(request).user() is not None:
+        await note_proof(request)
+
+
 def ending_one(request: Request, handle: str) -> EndOne:
     """What ends that session of whoever asks."""
 
@@ -118,11 +124,13 @@ def ending_one(request: Request, handle: str) -> EndOne:
 
 
 def ending_others(request: Request) -> End:
-    """What ends every other session of whoever asks."""
+    """What ends every other session of whoever asks; 0 and none, if theirs was ended meanwhile."""
 
     async def end() -> int:
         try:
             return await session_of(request).end_others()
+        except SessionEnded:
+            return 0
         except StoreUnavailable as away:
             raise Unavailable("the session store") from away
 

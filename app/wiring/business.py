@@ -29,7 +29,7 @@ from app.stores.guest_links import SignedGuestLinks
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlLedger, SqlOrders
 from app.stores.passwords import ArgonPasswords
-from app.stores.revocations import SessionEpochs, SqlRevocations
+from app.stores.revocations import SessionEnds, SessionEpochs, SqlRevocations
 from app.stores.shopper_cart import AccountCarts
 from app.stores.snapshot import Snapshot
 from app.stores.vouchers import SqlVouchers
@@ -101,7 +101,11 @@ def shop_of(
             epochs=SessionEpochs(sessions=sessions),
         ),
         change_password=ChangePassword(
-            accounts=logging_in, passwords=passwords, attempts=attempts, revocations=revocations
+            accounts=logging_in,
+            passwords=passwords,
+            attempts=attempts,
+            revocations=revocations,
+            ends=SessionEnds(sessions=sessions),
         ),
         people=people_of(
             database=database,

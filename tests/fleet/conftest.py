@@ -186,7 +186,7 @@ def as_json(text: str) -> Any:
     return json.loads(text)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shop_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """The whole shop as `make up` brings it up, two replicas of it; what `chopho status --json` says."""
     state, port = tmp_path_factory.mktemp("shop"), free_port()

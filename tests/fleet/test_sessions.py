@@ -31,7 +31,7 @@ def fleet(
     state, port = tmp_path_factory.mktemp("three"), free_port()
     words = ["up", "--replicas", "3", "--port", str(port), "--state", str(state), "--detach"]
     if request.param == "jwt":
-        words += ["--session", f"jwt+{request.getfixturevalue('redis_server').url}"]
+        words += ["--session", f"jwt+{request.getfixturevalue('lasting_redis_url')}"]
     up = chopho(*words)
     assert up.returncode == 0, up.stderr
     try:
@@ -99,11 +99,11 @@ async def test_whoever_logs_in_is_logged_in_on_the_next_replica_at_once(
 
 
 async def test_no_issued_token_lies_in_redis_its_files_the_logs_or_the_metrics(
-    fleet: dict[str, Any], browser: httpx.AsyncClient, redis_server: Any
+    fleet: dict[str, Any], browser: httpx.AsyncClient, lasting_redis_url: str
 ) -> None:
     tokens = await _full_run(browser)
     assert len(tokens) >= 8
-    url = fleet["redis"]["url"] if fleet["kind"] == "redis" else redis_server.url
+    url = fleet["redis"]["url"] if fleet["kind"] == "redis" else lasting_redis_url
     kept = await asyncio.to_thread(_everything_in, url)
     assert b"sessions:" in kept or b"tokens:" in kept
     assert b"ended:" in kept

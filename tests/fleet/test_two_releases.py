@@ -19,7 +19,6 @@ import httpx
 import pytest
 
 from app.fleet.postgres import PostgresServer
-from app.fleet.redis import RedisServer
 from tests.conftest import free_port, listening, running, wait_until
 
 pytestmark = pytest.mark.fleet
@@ -61,7 +60,7 @@ def earlier(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def rollout(
-    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer, redis_server: RedisServer
+    tmp_path_factory: pytest.TempPathFactory, postgres_server: PostgresServer, lasting_redis_url: str
 ) -> Iterator[Rollout]:
     folder = tmp_path_factory.mktemp("rollout")
     before = earlier(folder / "before")
@@ -69,8 +68,8 @@ def rollout(
     told = {
         **{name: value for name, value in os.environ.items() if not name.startswith("CHOPHO_")},
         "CHOPHO_DATABASE_URL": _database(postgres_server),
-        "CHOPHO_SESSION_URL": redis_server.url,
-        "CHOPHO_REDIS_URL": redis_server.url,
+        "CHOPHO_SESSION_URL": lasting_redis_url,
+        "CHOPHO_REDIS_URL": lasting_redis_url,
         "CHOPHO_SESSION_NAMESPACE": f"rollout:{secrets.token_hex(4)}",
         "CHOPHO_SECRET_KEYS": secrets.token_urlsafe(48),
         "CHOPHO_PUBLIC_URL": f"http://127.0.0.1:{old}",

@@ -140,7 +140,7 @@ async def test_a_token_without_a_claim_is_nobodys(
     ("name", "value"),
     [
         ("exp", "abc"), ("exp", 1), ("exp", None), ("exp", True), ("exp", 1e400), ("iat", "abc"),
-        ("sub", 5), ("sub", ["user:1"]), ("jti", 5), ("iss", "other"), ("c", "x"), ("s", None), ("s", 2**53),
+        ("sub", 5), ("sub", " "), ("sub", None), ("sub", ["user:1"]), ("jti", 5), ("iss", "other"), ("c", "x"), ("s", None), ("s", 2**53),
         ("e", 1.5), ("f", []), ("f", {"a": 1}), ("f", None), ("nbf", "abc"),
     ],
 )  # fmt: skip

@@ -6,28 +6,35 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
-from app.sessions import Sessions, StoreUnavailable
+from app.sessions import Session, Sessions, StoreUnavailable
 from app.sessions.ports import SessionStore
 from app.sessions.records import Draft, Ended, Record
 from tests.apps.session_app import CONFIG, KEYS
 from tests.conftest import wait_until
-from tests.redis_servers import OwnRedis, info, own_redis
+from tests.redis_servers import OwnRedis, attach, redis_pair
 
 MINE = Draft(fields={"a": b"1"}, user="user:1")
 
 
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OwnRedis, OwnRedis]]:
+    """A primary and its replica."""
+    with redis_pair(tmp_path_factory.mktemp("pair")) as pair:
+        yield pair
+
+
 @pytest.fixture
-def pair(tmp_path: Path) -> Iterator[tuple[OwnRedis, OwnRedis]]:
-    """A primary and its replica, in step."""
-    with own_redis(tmp_path / "a") as primary, own_redis(tmp_path / "b") as replica:
-        replica.command("REPLICAOF", "127.0.0.1", primary.port)
-        wait_until(lambda: b"master_link_status:up" in info(replica), what="the replica")
-        wait_until(lambda: b"state=online" in info(primary), what="the replica's link")
-        yield primary, replica
+def pair(servers: tuple[OwnRedis, OwnRedis]) -> Iterator[tuple[OwnRedis, OwnRedis]]:
+    """The two, empty and in step, whatever the test does to the replica."""
+    primary, replica = servers
+    primary.command("FLUSHALL")
+    wait_until(lambda: replica.command("DBSIZE") == 0, what="the replica")
+    yield servers
+    replica.thaw()
+    attach(replica, primary)
 
 
 async def opened(url: str, *, replicas: int) -> Sessions:
@@ -38,11 +45,24 @@ async def opened(url: str, *, replicas: int) -> Sessions:
 
 
 @pytest.fixture(params=["", "jwt+"], ids=["redis", "jwt"])
-async def careful(pair: tuple[OwnRedis, OwnRedis], request: pytest.FixtureRequest) -> AsyncIterator[Sessions]:
+def prefix(request: pytest.FixtureRequest) -> str:
+    """Sessions in Redis, or in tokens."""
+    return str(request.param)
+
+
+@pytest.fixture
+async def careful(pair: tuple[OwnRedis, OwnRedis], prefix: str) -> AsyncIterator[Sessions]:
     """Sessions whose end one replica must have."""
-    sessions = await opened(request.param + pair[0].url, replicas=1)
+    sessions = await opened(prefix + pair[0].url, replicas=1)
     yield sessions
     await sessions.close()
+
+
+def asked_with(sessions: Sessions, ticket: str) -> Session:
+    """The session of a request that came with that ticket."""
+    value = sessions.homes(ticket)[0].seal.close(ticket)
+    header = (b"cookie", f"{sessions.config.cookie}={value}".encode())
+    return Session(sessions, {"type": "http", "headers": [header], "client": None})
 
 
 async def end(store: SessionStore, how: str, ticket: str) -> None:
@@ -58,13 +78,12 @@ async def end(store: SessionStore, how: str, ticket: str) -> None:
 
 @pytest.mark.parametrize("how", ["all", "logout", "one"])
 async def test_an_end_is_reported_done_once_the_replica_has_it(
-    careful: Sessions, pair: tuple[OwnRedis, OwnRedis], how: str
+    careful: Sessions, pair: tuple[OwnRedis, OwnRedis], prefix: str, how: str
 ) -> None:
     ticket = (await careful.primary.create(MINE)).ticket
     await end(careful.primary, how, ticket)
-    pattern = "*:epochs:*" if how == "all" else "*:ended:*"
-    # The trace follows the deletion; for a token it is the deletion.
-    wait_until(lambda: pair[1].command("KEYS", pattern), what="the replica")
+    by_key = "epochs" if how == "all" else "ended" if prefix else "sessions"
+    assert bool(pair[1].command("KEYS", f"*:{by_key}:*")) == (by_key != "sessions")
     assert isinstance(await careful.primary.load(ticket), Ended)
 
 
@@ -80,6 +99,26 @@ async def test_an_end_that_no_replica_has_is_not_reported_done(
     # Asking again is safe, and then it is done.
     await careful.primary.end_all("user:1")
     assert isinstance(await careful.primary.load(ticket), Ended)
+
+
+async def test_a_login_waits_for_no_replica_and_a_failover_brings_back_no_more_than_the_visitor(
+    careful: Sessions, pair: tuple[OwnRedis, OwnRedis], prefix: str
+) -> None:
+    promoted = pair[1]
+    visitor = (await careful.primary.create(Draft(fields={"cart": b"1"}))).ticket
+    if careful.primary.concurrent_writes:
+        wait_until(lambda: promoted.command("KEYS", "*:sessions:*"), what="the replica")
+    promoted.command("REPLICAOF", "NO", "ONE")
+    session = asked_with(careful, visitor)
+    await session.login("user:1")
+    assert await session.user() == "user:1"
+    assert isinstance(await careful.primary.load(visitor), Ended)
+    with pytest.raises(StoreUnavailable):
+        await session.logout()
+    after = await opened(prefix + promoted.url, replicas=0)
+    back = asked_with(after, visitor)
+    assert (await back.user(), await back.items()) == (None, {"cart": 1})
+    await after.close()
 
 
 async def test_waiting_for_a_replica_holds_up_nobody_else(

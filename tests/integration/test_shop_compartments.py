@@ -67,7 +67,7 @@ class Shop:
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory, redis_server: Any) -> Iterator[Shop]:
+def shop(tmp_path_factory: pytest.TempPathFactory, lasting_redis_url: str) -> Iterator[Shop]:
     """With the sample catalogue and the demo accounts."""
     folder = tmp_path_factory.mktemp("shop")
     server = PostgresServer(
@@ -81,7 +81,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory, redis_server: Any) -> Iterato
         wait_until(lambda: _accepts(server), what="PostgreSQL")
         port = free_port()
         url = f"http://127.0.0.1:{port}"
-        environment = {**os.environ, **given(redis_server.url, server.url(), url)}
+        environment = {**os.environ, **given(lasting_redis_url, server.url(), url)}
         subprocess.run([sys.executable, "-m", "app", "migrate", "--sample-data"], env=environment, check=True)
         argv = [sys.executable, "-m", "app", "serve", "shop", "--port", str(port)]
         with (

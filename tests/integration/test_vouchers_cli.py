@@ -64,6 +64,7 @@ async def test_a_voucher_is_made_shown_and_ended(state: Path) -> None:
         (("end", "TET-2027"), "is good"),
         (("add", "A B", "--amount", "1"), "voucher"),
         (("add", "NEW", "--amount", "1", "--percent", "1"), "either"),
+        (("add", "NEW", "--amount", "1000000000001"), "amount must be at most 1000000000000"),
         (("add", "NEW", "--amount", "1", "--until", "2027"), "2026-12-01"),
     ):
         code, _, error = await vouchers(*words)

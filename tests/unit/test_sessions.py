@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from app import sessions
 from app.sessions import (
+    BadUser,
     Changes,
     Refused,
     SessionConfig,
@@ -27,6 +28,7 @@ from app.sessions.changes import applied
 from app.sessions.cookies import set_cookie
 from app.sessions.devices import device_name
 from app.sessions.merging import How
+from app.sessions.records import Draft, Unreadable, record_of
 from app.sessions.tickets import SignedSeal, derived_keys, new_ticket, ref_of, session_id, user_ref
 
 NEW, OLD = "new key of thirty-two bytes or so!", "old key of thirty-two bytes or so!"
@@ -34,7 +36,7 @@ NEW, OLD = "new key of thirty-two bytes or so!", "old key of thirty-two bytes or
 
 def test_the_public_surface_is_small() -> None:
     assert set(sessions.__all__) == {
-        "JSON", "Changes", "Device", "Merge", "Refused", "Session", "SessionConfig", "SessionEnded", "SessionError",
+        "JSON", "BadUser", "Changes", "Device", "Merge", "Refused", "Session", "SessionConfig", "SessionEnded", "SessionError",
         "SessionMiddleware", "Sessions", "Step", "StoreUnavailable", "TooLarge", "TooLate", "jwks_of", "merged", "session_of",
     }  # fmt: skip
 
@@ -91,6 +93,14 @@ def test_weak_keys_are_refused(keys: list[str]) -> None:
 
 def test_each_purpose_has_a_key_of_its_own() -> None:
     assert derived_keys([NEW], "a") != derived_keys([NEW], "b")
+
+
+@pytest.mark.parametrize("user", ["", " ", "a\0", "\x85", "u" * 257])
+def test_there_is_no_session_of_what_can_be_no_user(user: str) -> None:
+    with pytest.raises(BadUser, match="a user's id "):
+        Draft(fields={}, user=user)
+    with pytest.raises(Unreadable, match="a user's id "):
+        record_of("", {b"~c": b"1", b"~s": b"1", b"~u": user.encode()})
 
 
 def test_a_ticket_has_256_random_bits_and_the_users_reference_only() -> None:

@@ -43,7 +43,7 @@ from app.stores.migrations import migrate
 from app.stores.offers import OffersSnapshot
 from app.stores.orders import SqlOrders
 from app.stores.passwords import ArgonPasswords, PasswordConfig
-from app.stores.revocations import SessionEpochs, SqlRevocations
+from app.stores.revocations import SessionEnds, SessionEpochs, SqlRevocations
 from app.stores.sample.catalog import load_sample
 from app.stores.shopper_cart import AccountCarts
 from app.stores.snapshot import Snapshot
@@ -151,7 +151,11 @@ async def build_world(web_database_url: str, redis_url: str) -> AsyncIterator[Bu
                     epochs=SessionEpochs(sessions=sessions),
                 ),
                 change_password=ChangePassword(
-                    accounts=accounts, passwords=passwords, attempts=attempts, revocations=revocations
+                    accounts=accounts,
+                    passwords=passwords,
+                    attempts=attempts,
+                    revocations=revocations,
+                    ends=SessionEnds(sessions=sessions),
                 ),
                 people=people_of(
                     database=database,

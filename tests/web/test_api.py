@@ -9,7 +9,12 @@ import orjson
 import pytest
 from pydantic import BaseModel
 
-from app.web.api import models
+from app.web.api.models.accounts import AccountOut
+from app.web.api.models.cart import CartOut
+from app.web.api.models.orders import OrderOut, OrdersOut
+from app.web.api.models.problems import ProblemOut
+from app.web.api.models.products import ProductOut, ProductsOut
+from app.web.api.models.sessions import DevicesOut, SessionOut
 from tests.web.conftest import Person, World
 
 ORDER = {
@@ -28,40 +33,40 @@ def read(model: type[BaseModel], answer: httpx.Response) -> Any:
 async def test_a_program_registers_logs_in_orders_and_logs_out(api: httpx.AsyncClient) -> None:
     new = {"email": "May.Tinh@khach.example", "password": "mat-khau-dai", "name": "Máy Tính"}
     answer = await api.post("/api/v1/accounts", json=new)
-    account = read(models.AccountOut, answer)
+    account = read(AccountOut, answer)
     assert (answer.status_code, account.name) == (201, "Máy Tính")
-    assert read(models.SessionOut, await api.get("/api/v1/session")).account is None
+    assert read(SessionOut, await api.get("/api/v1/session")).account is None
     assert (await api.post("/api/v1/accounts", json=new)).json()["code"] == "email_taken"
     await api.post("/api/v1/cart/items", json={"sku": "PHIN-S", "quantity": 2})
     answer = await api.post("/api/v1/session", json={"email": new["email"], "password": new["password"]})
-    assert read(models.SessionOut, answer).account == account
-    assert read(models.SessionOut, await api.get("/api/v1/session")).account == account
-    cart = read(models.CartOut, await api.get("/api/v1/cart"))
+    assert read(SessionOut, answer).account == account
+    assert read(SessionOut, await api.get("/api/v1/session")).account == account
+    cart = read(CartOut, await api.get("/api/v1/cart"))
     assert (cart.count, cart.total, cart.currency) == (2, 70_000, "VND")
     answer = await api.post("/api/v1/orders", json=ORDER, headers={"idempotency-key": "k-1"})
-    order = read(models.OrderOut, answer)
+    order = read(OrderOut, answer)
     assert (answer.status_code, order.total, order.status) == (201, 70_000, "confirmed")
     assert answer.headers["location"] == f"/api/v1/orders/{order.id}"
     again = await api.post("/api/v1/orders", json=ORDER, headers={"idempotency-key": "k-1"})
     assert (again.status_code, again.content) == (201, answer.content)
-    assert read(models.CartOut, await api.get("/api/v1/cart")).count == 0
-    assert read(models.OrderOut, await api.get(f"/api/v1/orders/{order.id}")) == order
-    assert read(models.OrdersOut, await api.get("/api/v1/orders")).items == [order]
-    devices = read(models.DevicesOut, await api.get("/api/v1/sessions"))
+    assert read(CartOut, await api.get("/api/v1/cart")).count == 0
+    assert read(OrderOut, await api.get(f"/api/v1/orders/{order.id}")) == order
+    assert read(OrdersOut, await api.get("/api/v1/orders")).items == [order]
+    devices = read(DevicesOut, await api.get("/api/v1/sessions"))
     assert [device.current for device in devices.items] == [True]
     assert (await api.delete("/api/v1/session")).status_code == 204
     assert not api.cookies
-    assert read(models.SessionOut, await api.get("/api/v1/session")).account is None
+    assert read(SessionOut, await api.get("/api/v1/session")).account is None
 
 
 async def test_the_catalogue_is_listed_searched_and_shown(api: httpx.AsyncClient) -> None:
-    every = read(models.ProductsOut, await api.get("/api/v1/products?page_size=100"))
+    every = read(ProductsOut, await api.get("/api/v1/products?page_size=100"))
     assert every.total == len(every.items) >= 30
-    page = read(models.ProductsOut, await api.get("/api/v1/products?page=2&page_size=5"))
+    page = read(ProductsOut, await api.get("/api/v1/products?page=2&page_size=5"))
     assert page.items == every.items[5:10]
-    found = read(models.ProductsOut, await api.get("/api/v1/products?q=phin&category=ca-phe-tra"))
+    found = read(ProductsOut, await api.get("/api/v1/products?q=phin&category=ca-phe-tra"))
     assert "phin-nhom-ca-phe" in {product.slug for product in found.items}
-    product = read(models.ProductOut, await api.get("/api/v1/products/phin-nhom-ca-phe"))
+    product = read(ProductOut, await api.get("/api/v1/products/phin-nhom-ca-phe"))
     assert (product.price, product.in_stock, product.degraded) == (35_000, True, [])
     assert [variant.sku for variant in product.variants] == ["PHIN-S", "PHIN-L"]
     assert (product.reviews, product.stock, product.recommendations) == (None, None, [])
@@ -76,15 +81,15 @@ async def test_head_is_answered_as_get_is(api: httpx.AsyncClient, path: str) -> 
 
 
 async def test_the_cart_is_added_to_set_and_emptied(api: httpx.AsyncClient) -> None:
-    assert read(models.CartOut, await api.get("/api/v1/cart")).lines == []
+    assert read(CartOut, await api.get("/api/v1/cart")).lines == []
     await api.post("/api/v1/cart/items", json={"sku": "PHIN-S", "quantity": 1})
-    cart = read(models.CartOut, await api.post("/api/v1/cart/items", json={"sku": "PHIN-S", "quantity": 2}))
+    cart = read(CartOut, await api.post("/api/v1/cart/items", json={"sku": "PHIN-S", "quantity": 2}))
     assert [(line.sku, line.quantity, line.total) for line in cart.lines] == [("PHIN-S", 3, 105_000)]
-    cart = read(models.CartOut, await api.put("/api/v1/cart/items/PHIN-L", json={"quantity": 1}))
+    cart = read(CartOut, await api.put("/api/v1/cart/items/PHIN-L", json={"quantity": 1}))
     assert cart.count == 4
-    cart = read(models.CartOut, await api.put("/api/v1/cart/items/PHIN-L", json={"quantity": 0}))
+    cart = read(CartOut, await api.put("/api/v1/cart/items/PHIN-L", json={"quantity": 0}))
     assert cart.count == 3
-    cart = read(models.CartOut, await api.delete("/api/v1/cart/items/PHIN-S"))
+    cart = read(CartOut, await api.delete("/api/v1/cart/items/PHIN-S"))
     assert cart.lines == []
     assert (await api.delete("/api/v1/cart/items/PHIN-S")).status_code == 200
     assert (await api.post("/api/v1/cart/items", json={"sku": "NONE", "quantity": 1})).status_code == 404
@@ -162,7 +167,7 @@ async def test_a_page_number_is_a_number(api: httpx.AsyncClient, query: str) -> 
 async def test_a_fault_names_its_field_and_never_repeats_the_input(api: httpx.AsyncClient) -> None:
     body = {"email": "secret-a", "password": "secret-b", "name": "secret-c", "admin": "secret-d"}
     answer = await api.post("/api/v1/accounts", json=body)
-    problem = models.ProblemOut.model_validate_json(answer.content, strict=True)
+    problem = ProblemOut.model_validate_json(answer.content, strict=True)
     assert [(fault.field, fault.code) for fault in problem.errors] == [("admin", "unknown_field")]
     assert "secret" not in answer.text
     answer = await api.post("/api/v1/accounts", json={"email": "x", "password": "mat-khau-dai", "name": "A"})

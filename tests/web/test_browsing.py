@@ -84,9 +84,51 @@ def test_a_price_that_may_mean_two_things_is_refused(text: str) -> None:
         price("min_price", text)
 
 
-@pytest.mark.parametrize("asked", ["min_price=1.5", "sort=random", "page=x", "max_price=-1"])
-async def test_a_filter_that_cannot_be_is_told(browser: httpx.AsyncClient, asked: str) -> None:
-    assert (await browser.get(f"/tim-kiem?{asked}")).status_code == 422
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("min_price=1.5", "min_price"),
+        ("max_price=-1", "max_price"),
+        ("sort=random", "sort"),
+        ("page=x", "page"),
+        ("q=%00", "q"),
+        (f"q={'x' * 101}", "q"),
+        ("category=%00", "category"),
+    ],
+)
+def test_a_filter_that_cannot_be_is_left_out_and_the_others_hold(asked: str, name: str) -> None:
+    found = browsing("/tim-kiem", QueryParams(f"in_stock=1&{asked}"))
+    assert (found.url(), found.filters.status) == ("/tim-kiem?in_stock=1", 422)
+    assert found.filters.faults.keys() == {name}
+
+
+async def test_a_wrong_price_is_shown_as_typed_with_its_reason_the_products_and_a_way_out(
+    browser: httpx.AsyncClient,
+) -> None:
+    asked = {"q": "phin", "min_price": '1.5"><b>', "max_price": "60.000"}
+    for path, way_out in (
+        ("/tim-kiem", "/tim-kiem?q=phin&amp;max_price=60000"),
+        ("/danh-muc/ca-phe-tra", "/danh-muc/ca-phe-tra?q=phin&amp;max_price=60000"),
+    ):
+        answer = await browser.get(path, params=asked)
+        assert (answer.status_code, answer.headers["content-type"]) == (422, "text/html; charset=utf-8")
+        assert answer.text.count('role="alert"') == 1
+        assert f'href="{way_out}"' in answer.text
+        field = re.findall(r'<input id="min_price"[^>]*>', answer.text)[0]
+        assert 'value="1.5&#34;&gt;&lt;b&gt;"' in field
+        assert 'aria-invalid="true" aria-describedby="min_price-note"' in field
+        assert re.search(r'id="min_price-note">Giá phải là số đồng nguyên', answer.text)
+        assert '<details class="filters" open>' in answer.text
+        found = [unescape(name) for name in NAMES.findall(answer.text)]
+        assert found == await names(browser, unescape(way_out))
+        assert "Phin nhôm cà phê" in found
+
+
+async def test_a_wrong_filter_is_told_in_english_too(browser: httpx.AsyncClient) -> None:
+    page = (await browser.get("/tim-kiem?max_price=x&sort=y", headers={"cookie": "chopho_lang=en"})).text
+    assert "The list below goes without these parts" in page
+    assert "<b>Price to</b>: The price must be whole" in page
+    assert "<b>Sort by</b>" in page
 
 
 def test_an_address_is_as_short_as_what_it_asks() -> None:
@@ -106,4 +148,5 @@ async def test_the_api_filters_and_sorts_alike(browser: httpx.AsyncClient) -> No
     assert prices == sorted(prices)
     assert max(prices) <= 100_000
     for wrong in ({"sort": "random"}, {"min_price": "1.5"}, {"in_stock": "maybe"}):
-        assert (await browser.get("/api/v1/products", params=wrong)).status_code == 422
+        refused = await browser.get("/api/v1/products", params=wrong)
+        assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")

@@ -15,7 +15,6 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from app.fleet.redis import RedisServer
 from tests.conftest import wait_until
 from tests.web.gateway import ECHO, Head, Replica, replica, requests_in, service
 
@@ -24,7 +23,7 @@ UNKNOWN = "198.51.100.0/24"
 
 @pytest.fixture(scope="module")
 def shop(
-    tmp_path_factory: pytest.TempPathFactory, redis_server: RedisServer, web_database_url: str
+    tmp_path_factory: pytest.TempPathFactory, lasting_redis_url: str, web_database_url: str
 ) -> Iterator[Replica]:
     """A replica that trusts this machine as its balancer, as replicas do by default."""
     folder = tmp_path_factory.mktemp("gateway")
@@ -33,7 +32,7 @@ def shop(
         replica(
             folder,
             url,
-            redis=redis_server.url,
+            redis=lasting_redis_url,
             database=web_database_url,
             GATEWAY_POOL_SIZE="4",
             GATEWAY_TIMEOUT="60s",
@@ -46,12 +45,12 @@ def shop(
 def exposed(
     shop: Replica,
     tmp_path_factory: pytest.TempPathFactory,
-    redis_server: RedisServer,
+    lasting_redis_url: str,
     web_database_url: str,
 ) -> Iterator[Replica]:
     """A replica to which this machine is anybody."""
     folder = tmp_path_factory.mktemp("exposed")
-    urls = {"redis": redis_server.url, "database": web_database_url}
+    urls = {"redis": lasting_redis_url, "database": web_database_url}
     settings = {"TRUSTED_PROXIES": UNKNOWN, "GATEWAY_TIMEOUT": "300ms", "RATE_LIMIT": "on"}
     with replica(folder, shop.service_url, **urls, **settings) as one:
         yield one

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import psycopg
 
+from app.shop.desk.audit import Deed
 from tests.web.conftest import BROWSER, Build, Person, World
+from tests.web.test_orders import stock
 
 SHIPPING = {"name": "Ánh", "phone": "0912345678", "address": "12 Hàng Bạc"}
 TYPED = {**SHIPPING, "email": "vang-lai@khach.example", "payment": "cod", "nonce": "n" * 22}
@@ -49,14 +52,69 @@ async def test_a_guest_orders_on_the_page_and_follows_the_order_by_its_link(
         assert followed.headers["referrer-policy"] == "same-origin"
         assert followed.headers["x-robots-tag"] == "noindex"
         assert followed.headers["cache-control"] == "private, no-store"
-        assert "/huy" not in followed.text
         for wrong in (
             link[1][:-1],
             link[1] + "A",
+            link[1][:-1] + "/in",
+            link[1][:-1] + "/huy",
             "/don-hang/theo-doi/" + own.url.path[-36:],
             "/don-hang/theo-doi/ệ",
         ):
             assert (await elsewhere.get(wrong)).status_code == 404
+
+
+async def test_whoever_has_the_link_prints_and_cancels_it_once(world: World, api: httpx.AsyncClient) -> None:
+    before = await stock(world)
+    await fill(api)
+    link = (await order(api)).json()["follow"]
+    async with world.client(headers=BROWSER) as elsewhere:
+        paper = await elsewhere.get(f"{link}/in")
+        assert (paper.status_code, paper.headers["x-robots-tag"]) == (200, "noindex")
+        assert f'href="{link}"' in paper.text
+        assert (await elsewhere.get(f"{link}/huy")).headers["location"] == link
+        assert f'<form action="{link}/huy" method="post">' in (await elsewhere.get(link)).text
+        form = {"nonce": "n" * 22}
+        foreign = await elsewhere.post(f"{link}/huy", data=form, headers={"sec-fetch-site": "cross-site"})
+        assert (foreign.status_code, await stock(world)) == (403, before - 2)
+        answers = await asyncio.gather(*(elsewhere.post(f"{link}/huy", data=form) for _ in range(4)))
+        assert {(each.status_code, each.headers["location"]) for each in answers} == {(303, link)}
+        shown = (await elsewhere.get(link)).text
+    assert ("Đã huỷ" in shown, "/huy" in shown, await stock(world)) == (True, False, before)
+
+
+async def test_a_link_cancels_nothing_that_is_packed_and_nothing_of_an_account(
+    world: World, api: httpx.AsyncClient, shopper: httpx.AsyncClient, person: Person
+) -> None:
+    await fill(api)
+    told = (await order(api)).json()
+    deed = Deed(account_id=str(uuid4()), address="127.0.0.1", nonce="n" * 22)
+    await world.shop.move_order(told["id"], to="packed", by=deed)
+    refused = await api.post(f"/api/v1/guest-orders/{told['follow'].rpartition('/')[2]}/cancel")
+    assert (refused.status_code, refused.json()["code"]) == (409, "wrong_status")
+    async with world.client(headers=BROWSER) as elsewhere:
+        assert "/huy" not in (await elsewhere.get(told["follow"])).text
+        assert (await elsewhere.post(f"{told['follow']}/huy")).status_code == 409
+    forged = world.shop.guest_links.path(await accounts_order(shopper, person))
+    assert (await shopper.post(f"{forged}/huy")).status_code == 404
+    assert (await shopper.get(f"{forged}/in")).status_code == 404
+
+
+async def test_a_program_cancels_by_the_link_as_often_as_it_likes(api: httpx.AsyncClient) -> None:
+    await fill(api)
+    token = (await order(api)).json()["follow"].rpartition("/")[2]
+    first, again = [await api.post(f"/api/v1/guest-orders/{token}/cancel") for _ in range(2)]
+    assert (first.status_code, first.json()["status"]) == (200, "cancelled")
+    assert again.json() == first.json()
+
+
+async def accounts_order(shopper: httpx.AsyncClient, person: Person) -> str:
+    await fill(shopper)
+    answer = await shopper.post(
+        "/api/v1/orders",
+        json={"shipping": SHIPPING, "payment": {"token": "cod"}, "expected_total": 70_000},
+        headers={"Idempotency-Key": f"of {person.email}"},
+    )
+    return str(answer.json()["id"])
 
 
 async def test_the_mail_of_a_guests_order_leads_to_its_link(world: World, api: httpx.AsyncClient) -> None:
@@ -125,13 +183,7 @@ async def test_a_guest_tells_an_e_mail_and_whoever_has_no_cart_is_sent_to_log_in
 async def test_an_accounts_order_has_no_link(
     world: World, shopper: httpx.AsyncClient, person: Person
 ) -> None:
-    await fill(shopper)
-    answer = await shopper.post(
-        "/api/v1/orders",
-        json={"shipping": SHIPPING, "payment": {"token": "cod"}, "expected_total": 70_000},
-        headers={"Idempotency-Key": f"of {person.email}"},
-    )
-    order_id = answer.json()["id"]
+    order_id = await accounts_order(shopper, person)
     assert "theo-doi" not in (await shopper.get(f"/don-hang/{order_id}")).text
     forged = world.shop.guest_links.path(order_id)
     assert (await shopper.get(forged)).status_code == 404

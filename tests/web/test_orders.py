@@ -6,12 +6,14 @@ import html
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import psycopg
 import pytest
 from sqlalchemy import text
 
+from app.shop.desk.audit import Deed
 from app.stores.database import Database, DatabaseConfig
 from tests.web.conftest import BROWSER, Build, Person, World
 from tests.web.test_pages import ADDRESS, hidden
@@ -60,7 +62,8 @@ async def test_the_api_cancels_once_and_says_why_not(world: World, shopper: http
     answer = await shopper.post(f"/api/v1/orders/{order_id}/cancel")
     assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
     assert (await shopper.post(f"/api/v1/orders/{order_id}/cancel")).json() == answer.json()
-    await world.shop.move_order(other, to="packed", actor="owner", note="kệ 3")
+    deed = Deed(account_id=str(uuid4()), address="127.0.0.1", nonce="n" * 22)
+    await world.shop.move_order(other, to="packed", by=deed, note="kệ 3")
     before = await stock(world)
     answer = await shopper.post(f"/api/v1/orders/{other}/cancel")
     assert (answer.status_code, answer.json()["code"]) == (409, "wrong_status")
@@ -129,7 +132,11 @@ async def test_a_list_is_narrowed_by_status_and_by_vietnams_days(
     ],
 )
 async def test_a_filter_that_cannot_be_is_told(shopper: httpx.AsyncClient, query: str) -> None:
-    assert (await shopper.get(f"/don-hang?{query}")).status_code == 422
+    page = await shopper.get(f"/don-hang?{query}", headers=BROWSER)
+    assert page.status_code == 422
+    assert page.text.count('role="alert"') == 1
+    assert 'href="/don-hang?page=1"' in page.text
+    assert 'action="/don-hang"' in page.text
     assert (await shopper.get(f"/api/v1/orders?{query}")).status_code == 422
 
 

@@ -165,6 +165,47 @@ async def test_a_log_in_that_read_the_old_password_is_dead_once_it_was_changed(
     assert await who(shopper) == person.email
 
 
+@pytest.mark.parametrize("which", ["one", "others"])
+@pytest.mark.parametrize("how", ["api", "page"])
+async def test_a_change_whose_own_session_was_ended_meanwhile_spares_none(
+    world: World,
+    shopper: httpx.AsyncClient,
+    others: list[httpx.AsyncClient],
+    person: Person,
+    which: str,
+    how: str,
+) -> None:
+    hashing = world.shop.change_password.passwords
+    devices = (await shopper.get("/api/v1/sessions")).json()["items"]
+    (mine,) = [device["handle"] for device in devices if device["current"]]
+
+    class Overtaken:
+        """Before the new password counts, another device logs this one out."""
+
+        async def hash(self, password: str) -> str:
+            ended = await others[0].delete(f"/api/v1/sessions{f'/{mine}' if which == 'one' else ''}")
+            assert ended.status_code == 204
+            return await hashing.hash(password)
+
+        async def verify(self, password: str, hashed: str | None) -> bool:
+            return await hashing.verify(password, hashed)
+
+    object.__setattr__(world.shop.change_password, "passwords", Overtaken())
+    form = {"nonce": "n" * 20, "current": person.password, "new": NEW}
+    answer = (
+        await shopper.post("/api/v1/password", json={"current": person.password, "new": NEW})
+        if how == "api"
+        else await shopper.post("/tai-khoan/mat-khau", data=form)
+    )
+    assert answer.status_code == (204 if how == "api" else 303)
+    assert "set-cookie" not in answer.headers
+    assert [await who(client) for client in (shopper, *others)] == [None] * 3
+    assert kept(world)[-1]
+    async with world.client() as client:
+        changed = await client.post("/api/v1/session", json={**person.credentials, "password": NEW})
+    assert changed.status_code == 200
+
+
 async def test_a_request_in_flight_on_another_device_ends_with_a_409_and_no_cookie(
     world: World, shopper: httpx.AsyncClient, others: list[httpx.AsyncClient], person: Person
 ) -> None:

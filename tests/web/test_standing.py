@@ -7,6 +7,7 @@ import asyncio
 import httpx
 import pytest
 
+from app.shop.desk.audit import Deed
 from app.shop.errors import Forbidden
 from tests.web.conftest import BROWSER, Person, World
 from tests.web.mailing import delivered_to
@@ -36,7 +37,7 @@ async def test_a_locked_account_is_out_at_once_and_only_its_password_tells_why(
     assert (right.status_code, "đã bị khóa" in right.text) == (403, True)
     assert (told.status_code, told.json()["code"]) == (403, "account_locked")
     assert "set-cookie" not in right.headers
-    await world.shop.people.standing.unlock(await account_id(world, person))
+    await world.shop.people.standing.unlock(await account_id(world, person), by=None)
     assert await who(shopper) is None, "what was ended stays ended"
     async with world.client() as api:
         assert (await api.post("/api/v1/session", json=person.credentials)).status_code == 200
@@ -102,7 +103,8 @@ async def test_another_role_is_another_session(
 
 async def test_nobody_locks_themselves(world: World, person: Person) -> None:
     whose = await account_id(world, person)
+    deed = Deed(account_id=whose, address="127.0.0.1", nonce="n" * 22)
     with pytest.raises(Forbidden):
-        await world.shop.people.standing.lock(whose, by=whose)
+        await world.shop.people.standing.lock(whose, by=deed)
     with pytest.raises(Forbidden):
-        await world.shop.people.standing.give(whose, "customer", by=whose)
+        await world.shop.people.standing.give(whose, "customer", by=deed)

@@ -3,10 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from typing import Any, Final
 
+import pytest
 from starlette.applications import Starlette
 
+from ..errors import BadUser
+from ..session import Session
+from ..sessions import Sessions
 from .small_app import Client, InApp, new_browser
+
+NOBODY: Final[tuple[Any, ...]] = (
+    "",
+    " ",
+    "\t\n",
+    "\u3000",
+    "a\0",
+    "user:\x1b[1m",
+    "user:\x85",
+    "half a pair \ud800",
+    "u" * 257,
+    "ữ" * 86,
+    5,
+    b"user:1",
+    None,
+)
+"""What an app may call a user by mistake."""
 
 
 class EnteringContract(InApp):
@@ -67,6 +90,37 @@ class EnteringContract(InApp):
         assert dict(browser.cookies) != old
         assert (await browser.get("/show")).json() == {"user": "user:1", "fields": {"n": 1}}
         assert len((await browser.get("/devices")).json()) == 1
+
+    async def test_what_can_be_no_user_is_refused_and_nobody_is_logged_in_or_out(
+        self, browser: Client, sessions: Sessions
+    ) -> None:
+        await browser.get("/login?user=user:1")
+        await browser.get("/add?name=n")
+        line = f"{sessions.config.cookie}={browser.cookies[sessions.config.cookie]}".encode()
+        for user in NOBODY:
+            for headers in ([], [(b"cookie", line)]):
+                session = Session(sessions, {"type": "http", "headers": headers})
+                with pytest.raises(BadUser):
+                    await session.login(user)
+                assert await session.user() == ("user:1" if headers else None)
+            for ask in (
+                sessions.devices,
+                sessions.end_all,
+                sessions.epoch,
+                partial(sessions.end_one, handle="0"),
+            ):
+                with pytest.raises(BadUser):
+                    await ask(user)
+        assert (await browser.get("/show")).json() == {"user": "user:1", "fields": {"n": 1}}
+
+    async def test_an_id_of_any_script_is_a_user(self, browser: Client, sessions: Sessions) -> None:
+        for user in ("Nguyễn Ánh 🧧", "u" * 256):
+            await browser.get("/login", params={"user": user})
+            assert (await browser.get("/show")).json()["user"] == user
+            assert len(await sessions.devices(user)) == 1
+            assert not await sessions.end_one(user, "half a pair \ud800")
+            await sessions.end_all(user)
+            assert (await browser.get("/show")).json()["user"] is None
 
     async def test_logout_ends_the_session_and_takes_the_cookie_away(
         self, browser: Client, app: Starlette

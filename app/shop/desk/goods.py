@@ -12,7 +12,7 @@ from app.shop.errors import Invalid
 from app.shop.importing import Visibility, sanitised
 from app.shop.importing.amounts import grams as written_grams
 from app.shop.importing.refusals import NotAccepted
-from app.shop.money import MOST
+from app.shop.money import payable
 from app.shop.paging import Page
 from app.shop.text import clean
 
@@ -164,13 +164,13 @@ def checked_variant(
 
     `grams` is what was typed; nothing means what an import without them means.
     """
-    if not 0 <= price <= MOST:
-        raise Invalid("price", "is not an amount of the shop", code="price_invalid")
+    if price < 0:
+        raise Invalid("price", "must not be negative", code="price_invalid")
     return VariantDraft(
         values=tuple(
             clean(f"value-{at}", value, most=LABEL_MOST) for at, value in enumerate(values, start=1)
         ),
-        price=price,
+        price=payable("price", price),
         sells_past_zero=sells_past_zero,
         grams=_grams(grams.strip()),
     )

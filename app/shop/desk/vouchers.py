@@ -9,7 +9,7 @@ from app.shop.desk.audit import Deed
 from app.shop.errors import Invalid
 from app.shop.orders import VIETNAM
 from app.shop.paging import Page
-from app.shop.pricing import KnownVoucher, Voucher, voucher_code
+from app.shop.pricing import KnownVoucher, Voucher, bounded, voucher_code
 
 
 class VoucherBook(Protocol):
@@ -48,16 +48,18 @@ def checked_terms(  # noqa: PLR0913  # a voucher has that many terms
     _positive("at_most", at_most, code="price_invalid")
     _positive("limit", limit, code="quantity_invalid")
     _positive("limit_each", limit_each, code="quantity_invalid")
-    return Voucher(
-        code=_code(code),
-        amount=_amount(off) if kind == "amount" else None,
-        percent=None if kind == "amount" else _percent(off),
-        at_most=at_most,
-        minimum=minimum or 0,
-        starts_at=starts_at,
-        ends_at=ends_at,
-        limit=limit,
-        limit_each=limit_each,
+    return bounded(
+        Voucher(
+            code=_code(code),
+            amount=_amount(off) if kind == "amount" else None,
+            percent=None if kind == "amount" else _percent(off),
+            at_most=at_most,
+            minimum=minimum or 0,
+            starts_at=starts_at,
+            ends_at=ends_at,
+            limit=limit,
+            limit_each=limit_each,
+        )
     )
 
 

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from typing import Final, Protocol
 
 from app.shop.catalog import Sku
+from app.shop.desk.audit import Deed
 from app.shop.orders.ledger import Booking
 from app.shop.orders.order import Means, Order, OrderEvent, Shipping
 from app.shop.orders.statuses import OrderStatus
@@ -58,7 +59,8 @@ class Move:
     """One step of an order: where to, by whom, why, and what it means for the payment.
 
     `actor` is an account's id, or `THE_SHOP`. `only_from` are the statuses that this actor may take it
-    from. `wait_for` is how long the stock stays reserved from now on.
+    from. `wait_for` is how long the stock stays reserved from now on. A `deed` of the desk takes the step once,
+    with its entry in the log.
     """
 
     to: OrderStatus
@@ -67,6 +69,7 @@ class Move:
     only_from: Collection[OrderStatus] | None = None
     booking: Booking | None = None
     wait_for: timedelta | None = None
+    deed: Deed | None = None
 
 
 class Orders(Protocol):

@@ -3,7 +3,14 @@
 from app.shop.pricing.charges import Charges, ChargesRefused, parsed_charges, standard_charges
 from app.shop.pricing.provinces import PROVINCES, Province, province_of
 from app.shop.pricing.quotes import Goods, Quote, QuoteLine, quoted
-from app.shop.pricing.vouchers import KnownVoucher, Voucher, checked_voucher, discount_of, voucher_code
+from app.shop.pricing.vouchers import (
+    KnownVoucher,
+    Voucher,
+    bounded,
+    checked_voucher,
+    discount_of,
+    voucher_code,
+)
 
 __all__ = [
     "PROVINCES",
@@ -15,6 +22,7 @@ __all__ = [
     "Quote",
     "QuoteLine",
     "Voucher",
+    "bounded",
     "checked_voucher",
     "discount_of",
     "parsed_charges",

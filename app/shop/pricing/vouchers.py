@@ -8,6 +8,10 @@ from datetime import datetime
 from typing import Final
 
 from app.shop.errors import Invalid
+from app.shop.money import payable
+
+USES_MOST: Final = 999_999
+"""Six digits, as the desk's form takes them."""
 
 _CODE: Final = re.compile(r"[A-Z0-9][A-Z0-9-]{1,30}[A-Z0-9]")
 
@@ -55,6 +59,16 @@ class KnownVoucher:
     voucher: Voucher
     used: int = 0
     used_by_customer: int = 0
+
+
+def bounded(voucher: Voucher) -> Voucher:
+    """A new voucher, or `Invalid` naming what is larger than anything of this shop; older ones stay as they are."""
+    for name in ("amount", "at_most", "minimum"):
+        payable(name, getattr(voucher, name) or 0)
+    for name in ("limit", "limit_each"):
+        if (getattr(voucher, name) or 0) > USES_MOST:
+            raise Invalid(name, f"must be at most {USES_MOST}", code="quantity_invalid")
+    return voucher
 
 
 def voucher_code(text: str) -> str:

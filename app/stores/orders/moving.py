@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.shop.desk.audit import Deed
 from app.shop.errors import NotFound, WrongStatus
 from app.shop.orders import Booking, Move, Order, OrderStatus, check_step
 from app.shop.orders.ledger import WISHES
 from app.shop.orders.statuses import HOLDS_STOCK, RESERVES_STOCK
 from app.stores import ordered_carts, vouchers
+from app.stores.desk.audit import once, record
 from app.stores.orders import history, keys, ledger, mail, stock
 from app.stores.orders.rows import orders_of, status_of, with_lines
 from app.stores.tables_orders import orders
@@ -26,6 +28,8 @@ async def move(
     guest_path: mail.GuestPath | None = None,
 ) -> Order:
     """One transaction: the order's row is locked first, its SKUs after it, sorted, an account's cart last."""
+    if step.deed is not None:
+        await once(connection, step.deed)
     before = await _locked(connection, order_id)
     if before != step.to:
         if step.only_from is not None and before not in step.only_from:
@@ -41,6 +45,8 @@ async def move(
             after=step.to,
             note=step.note,
         )
+        if step.deed is not None:
+            await _log(connection, order_id, before, step, step.deed)
         if (booking := _booking(step)) is not None:
             await ledger.write(connection, order_id, booking, expires_in=step.wait_for)
     found = await connection.execute(with_lines(orders.c.id == order_id))
@@ -50,6 +56,19 @@ async def move(
             await ordered_carts.empty(connection, order)
         await mail.tell(connection, order, guest_path)
     return order
+
+
+async def _log(
+    connection: AsyncConnection, order_id: str, before: OrderStatus, step: Move, deed: Deed
+) -> None:
+    await record(
+        connection,
+        deed,
+        action="order.move",
+        subject=f"order {order_id}",
+        before={"status": before},
+        after={"status": step.to, "note": step.note},
+    )
 
 
 def _booking(step: Move) -> Booking | None:

@@ -12,16 +12,8 @@ from app.shop.accounts import Account
 from app.shop.addresses import Address, Place
 from app.shop.errors import LoginNeeded, NotFound
 from app.web.api.answers import nothing, private
-from app.web.api.models import (
-    AddressesOut,
-    EmailWanted,
-    NewAddress,
-    PasswordGiven,
-    ProfileIn,
-    ProfileOut,
-    SavedAddressOut,
-    TokenGiven,
-)
+from app.web.api.models.accounts import EmailWanted, PasswordGiven, ProfileIn, ProfileOut, TokenGiven
+from app.web.api.models.addresses import AddressesOut, NewAddress, SavedAddressOut
 from app.web.language import language
 from app.web.proof import prove, proved
 from app.web.shopping import client_of, known_name, shop_of

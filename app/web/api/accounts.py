@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.shop.accounts import Account
 from app.web.api.answers import private
-from app.web.api.models import AccountOut, NewAccount
+from app.web.api.models.accounts import AccountOut, NewAccount
 from app.web.language import language
 from app.web.rates import count_registration
 from app.web.shopping import shop_of

@@ -14,7 +14,7 @@ from app.shop.checkout import checked_key
 from app.shop.money import CURRENCY
 from app.shop.quoting import CartQuote
 from app.web.api.answers import HotRoute, private
-from app.web.api.models import CartOut, NewLine, Quantity, QuoteOut, QuoteWanted
+from app.web.api.models.cart import CartOut, NewLine, Quantity, QuoteOut, QuoteWanted
 from app.web.shopping import cart_of, known_name, shop_of
 from app.web.visitors import account_id_of
 
@@ -87,11 +87,11 @@ def _as_json(view: CartView) -> dict[str, object]:
     return {
         "lines": [
             {
-                "sku": line.sku,
-                "slug": line.slug,
-                "name": line.name,
+                "sku": (offer := line.offer).sku,
+                "slug": offer.slug,
+                "name": offer.name,
                 "quantity": line.quantity,
-                "unit_price": line.unit_price,
+                "unit_price": offer.price,
                 "total": line.total,
                 "available": line.available,
             }

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from app.sessions import Device, session_of
 from app.shop.errors import NotFound
 from app.web.api.answers import nothing, private
-from app.web.api.models import DevicesOut
+from app.web.api.models.sessions import DevicesOut
 from app.web.shopping import known_name, shop_of
 from app.web.visitors import customer, ending_one
 

@@ -12,7 +12,7 @@ from app.shop.checkout import Purchase
 from app.shop.orders import Order
 from app.web.api import orders
 from app.web.api.answers import private
-from app.web.api.models import GuestOrderOut, NewGuestOrder
+from app.web.api.models.orders import GuestOrderOut, NewGuestOrder
 from app.web.shopping import cart_of, shop_of
 from app.web.visitors import buyer
 
@@ -41,6 +41,14 @@ async def place(
 async def order(request: Request, token: str) -> Response:
     """One order, by the last part of its `follow`."""
     return private(_as_json(request, await shop_of(request).follow_order(token)))
+
+
+@router.post("/guest-orders/{token}/cancel", response_model=GuestOrderOut)
+async def cancel(request: Request, token: str) -> Response:
+    """Cancel it if it is not packed yet; also done when it was cancelled before."""
+    found = await shop_of(request).follow_order(token)
+    cancelled = await shop_of(request).cancel_order(account_id=str(found.owner), order_id=found.id)
+    return private(_as_json(request, cancelled))
 
 
 def _as_json(request: Request, order: Order) -> dict[str, object]:

@@ -13,7 +13,7 @@ from app.shop.errors import NotFound
 from app.shop.money import CURRENCY
 from app.shop.orders import Order, OrderQuery, OrderStatus, Shipping
 from app.web.api.answers import private
-from app.web.api.models import Address, NewOrder, OrderOut, OrdersOut
+from app.web.api.models.orders import Address, NewOrder, OrderOut, OrdersOut
 from app.web.api.paging import PageNumber, PageSize, listed
 from app.web.forms import day
 from app.web.shopping import cart_of, known_name, shop_of

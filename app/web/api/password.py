@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.web.api.answers import nothing, private
-from app.web.api.models import Forgotten, NewPassword, Reset
+from app.web.api.models.accounts import Forgotten, NewPassword, Reset
 from app.web.language import language
 from app.web.shopping import client_of, shop_of
-from app.web.visitors import customer, ending_others, note_proof
+from app.web.visitors import customer, ending_others, renew_proof
 
 router = APIRouter(tags=["password"])
 
@@ -29,7 +29,7 @@ async def change(
         client=client_of(request),
         end_others=ending_others(request),
     )
-    await note_proof(request)
+    await renew_proof(request)
     return nothing()
 
 

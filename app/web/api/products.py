@@ -16,7 +16,7 @@ from app.shop.money import CURRENCY
 from app.shop.product_page import ProductView
 from app.shop.reviews import ReviewsPage
 from app.web.api.answers import public
-from app.web.api.models import ProductOut, ProductsOut
+from app.web.api.models.products import ProductOut, ProductsOut
 from app.web.api.paging import PageNumber, PageSize, listed
 from app.web.api.reviews import review_as_json
 from app.web.browsing import price

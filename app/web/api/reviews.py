@@ -12,7 +12,7 @@ from app.shop.accounts import Account
 from app.shop.errors import NotFound
 from app.shop.reviews import Review
 from app.web.api.answers import nothing, private, public
-from app.web.api.models import NewReview, OwnReviewOut, ReviewsOut
+from app.web.api.models.reviews import NewReview, OwnReviewOut, ReviewsOut
 from app.web.api.paging import PageNumber, PageSize, listed
 from app.web.shopping import known_name, reviewing_of
 from app.web.visitors import customer_account

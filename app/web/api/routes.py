@@ -20,7 +20,7 @@ from app.web.api import (
     reviews,
     session,
 )
-from app.web.api.models import ProblemOut
+from app.web.api.models.problems import ProblemOut
 
 PREFIX: Final = "/api/v1"
 

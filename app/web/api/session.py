@@ -9,7 +9,7 @@ from starlette.responses import Response
 from app.sessions import session_of
 from app.web.api.accounts import as_json
 from app.web.api.answers import HotRoute, nothing, private
-from app.web.api.models import Credentials, SessionOut
+from app.web.api.models.sessions import Credentials, SessionOut
 from app.web.shopping import shop_of
 from app.web.visitors import account_id_of, admit
 

@@ -23,7 +23,15 @@ async def category(request: Request) -> Response:
         raise NotFound("category")
     asked = browsing(PATH + slug, request.query_params, category=slug)
     found = await catalog.page(asked.query)
-    return await html(request, "category.html", asked=asked, categories=categories, shelf=shelf, found=found)
+    return await html(
+        request,
+        "category.html",
+        status=asked.filters.status,
+        asked=asked,
+        categories=categories,
+        shelf=shelf,
+        found=found,
+    )
 
 
 routes = [page("/danh-muc/{slug}", category, access=shown)]

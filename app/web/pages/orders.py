@@ -12,18 +12,21 @@ from starlette.routing import Route
 from app.shop.checkout import take_out
 from app.shop.errors import Invalid, NotFound
 from app.shop.orders import LISTED, STATUSES, Order, OrderQuery, OrderStatus
-from app.web.forms import day, read_form, whole_number
+from app.web.filters import Filters, page_number
+from app.web.forms import day, read_form
 from app.web.pages.page import html, needed, page
 from app.web.redirects import see_other
 from app.web.shopping import cart_of, known_name, shop_of
 from app.web.visitors import customer, owner
 
 PAGE_SIZE: Final = 20
+FOLLOWED: Final = "/don-hang/theo-doi/"
 
 
 async def orders(request: Request) -> Response:
     """Newest first, narrowed by status and by Vietnam's days."""
-    asked = _query(request)
+    filters = Filters(typed=request.query_params)
+    asked = _query(filters)
     found = await shop_of(request).orders.page(await customer(request), asked)
 
     def url(number: int) -> str:
@@ -35,7 +38,16 @@ async def orders(request: Request) -> Response:
         }
         return f"/don-hang?{urlencode({name: value for name, value in told.items() if value})}"
 
-    return await html(request, "orders.html", found=found, asked=asked, url=url, statuses=LISTED)
+    return await html(
+        request,
+        "orders.html",
+        status=filters.status,
+        found=found,
+        asked=asked,
+        filters=filters,
+        url=url,
+        statuses=LISTED,
+    )
 
 
 async def order(request: Request) -> Response:
@@ -49,24 +61,50 @@ async def order(request: Request) -> Response:
     is_new = "placed" in request.query_params
     follow = shop_of(request).guest_links.path(found.id) if found.guest else None
     return await html(
-        request, "order.html", order=found, events=events, is_new=is_new, follow=follow, is_own=True
+        request,
+        "order.html",
+        order=found,
+        events=events,
+        is_new=is_new,
+        follow=follow,
+        path=_path(found.id),
     )
 
 
 async def followed(request: Request) -> Response:
     """A guest's order, for whoever has its link; no other site and no search engine learns of it."""
-    found = await shop_of(request).follow_order(request.path_params["token"])
+    found = await _linked(request)
     events = await shop_of(request).orders.history(found.id)
-    response = await html(
-        request, "order.html", order=found, events=events, is_new=False, follow=None, is_own=False
+    path = shop_of(request).guest_links.path(found.id)
+    return _unlisted(
+        await html(request, "order.html", order=found, events=events, is_new=False, follow=None, path=path)
     )
-    response.headers["x-robots-tag"] = "noindex"
-    return response
+
+
+async def followed_printed(request: Request) -> Response:
+    """The same, on paper."""
+    found = await _linked(request)
+    path = shop_of(request).guest_links.path(found.id)
+    return _unlisted(await html(request, "order_print.html", order=found, path=path))
+
+
+async def followed_cancel(request: Request) -> Response:
+    """Cancel it, if it is not packed yet; the link is all that this needs, and again it is cancelled already."""
+    await read_form(request)
+    found = await _linked(request)
+    await shop_of(request).cancel_order(account_id=str(found.owner), order_id=found.id)
+    return see_other(shop_of(request).guest_links.path(found.id))
+
+
+async def followed_led_back(request: Request) -> Response:
+    """Whoever comes by GET to where only the form is sent."""
+    return see_other(shop_of(request).guest_links.path((await _linked(request)).id))
 
 
 async def printed(request: Request) -> Response:
     """One of them, on paper."""
-    return await html(request, "order_print.html", order=await _own(request))
+    found = await _own(request)
+    return await html(request, "order_print.html", order=found, path=_path(found.id))
 
 
 async def cancel(request: Request) -> Response:
@@ -74,12 +112,25 @@ async def cancel(request: Request) -> Response:
     await read_form(request)
     order_id = known_name("order", request.path_params["order_id"])
     await shop_of(request).cancel_order(account_id=await owner(request), order_id=order_id)
-    return see_other(f"/don-hang/{quote(order_id, safe='')}")
+    return see_other(_path(order_id))
 
 
 async def led_back(request: Request) -> Response:
     """Whoever comes by GET to where only the form is sent."""
-    return see_other(f"/don-hang/{quote(request.path_params['order_id'], safe='')}")
+    return see_other(_path(request.path_params["order_id"]))
+
+
+def _path(order_id: str) -> str:
+    return f"/don-hang/{quote(order_id, safe='')}"
+
+
+async def _linked(request: Request) -> Order:
+    return await shop_of(request).follow_order(request.path_params["token"])
+
+
+def _unlisted(response: Response) -> Response:
+    response.headers["x-robots-tag"] = "noindex"
+    return response
 
 
 async def _own(request: Request) -> Order:
@@ -90,29 +141,29 @@ async def _own(request: Request) -> Order:
     return found
 
 
-def _query(request: Request) -> OrderQuery:
-    asked = request.query_params
+def _query(filters: Filters) -> OrderQuery:
     return OrderQuery(
-        page=max(1, whole_number("page", asked.get("page", "1"))),
+        page=filters.read("page", page_number, otherwise=1),
         page_size=PAGE_SIZE,
-        status=_status(asked.get("status", "")),
-        since=day("since", asked.get("since", "")),
-        until=day("until", asked.get("until", "")),
+        status=filters.read("status", _status, otherwise=None),
+        since=filters.read("since", day, otherwise=None),
+        until=filters.read("until", day, otherwise=None),
     )
 
 
-def _status(text: str) -> OrderStatus | None:
-    if not text:
-        return None
+def _status(name: str, text: str) -> OrderStatus:
     found = next((status for status in STATUSES if status == text), None)
     if found is None:
-        raise Invalid("status", f"must be one of {', '.join(STATUSES)}", code="status_invalid")
+        raise Invalid(name, f"must be one of {', '.join(STATUSES)}", code="status_invalid")
     return found
 
 
 routes = [
     page("/don-hang", orders, access=needed),
-    page("/don-hang/theo-doi/{token}", followed, access=needed),
+    page(f"{FOLLOWED}{{token}}", followed, access=needed),
+    page(f"{FOLLOWED}{{token}}/in", followed_printed, access=needed),
+    page(f"{FOLLOWED}{{token}}/huy", followed_cancel, access=needed, methods=("POST",)),
+    Route(f"{FOLLOWED}{{token}}/huy", followed_led_back, name=f"{FOLLOWED}{{token}}/huy by GET"),
     page("/don-hang/{order_id}", order, access=needed),
     page("/don-hang/{order_id}/in", printed, access=needed),
     page("/don-hang/{order_id}/huy", cancel, access=needed, methods=("POST",)),

@@ -11,7 +11,7 @@ from app.web.pages.form import Entry, form_view
 from app.web.pages.page import html, needed, page
 from app.web.redirects import see_other
 from app.web.shopping import client_of, shop_of
-from app.web.visitors import customer, ending_others, note_proof
+from app.web.visitors import customer, ending_others, renew_proof
 
 PATH = "/tai-khoan/mat-khau"
 
@@ -39,7 +39,7 @@ async def change(request: Request, form: Form) -> Response:
         client=client_of(request),
         end_others=ending_others(request),
     )
-    await note_proof(request)
+    await renew_proof(request)
     return see_other(f"{PATH}?changed=1")
 
 

@@ -19,7 +19,15 @@ async def search(request: Request) -> Response:
     categories = await catalog.categories()
     shelf = next((each for each in categories if each.slug == asked.query.category), None)
     found = await catalog.page(asked.query)
-    return await html(request, "search.html", asked=asked, categories=categories, shelf=shelf, found=found)
+    return await html(
+        request,
+        "search.html",
+        status=asked.filters.status,
+        asked=asked,
+        categories=categories,
+        shelf=shelf,
+        found=found,
+    )
 
 
 routes = [page(PATH, search, access=shown)]

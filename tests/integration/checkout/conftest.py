@@ -24,7 +24,7 @@ from tests.integration.payments.conftest import FAULTS_TOKEN, Acquirer, Keys, pl
 STOCK = 10
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def till_keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
     folder = tmp_path_factory.mktemp("till-keys")
     private, public = folder / "identity.key", folder / "identity.pub"
@@ -35,7 +35,7 @@ def till_keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
     return Keys(issuer=Issuer(key), public=public)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def till_database_url(postgres_server: PostgresServer) -> Iterator[str]:
     """The shop's tables and the acquirer's, as in a fleet."""
     name = f"till_{secrets.token_hex(6)}"
@@ -47,7 +47,7 @@ def till_database_url(postgres_server: PostgresServer) -> Iterator[str]:
         admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def till_acquirer(
     till_database_url: str, till_keys: Keys, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Acquirer]:

@@ -17,7 +17,6 @@ import pytest
 
 from app.clients.webhooks import SHOP_PATH, sign
 from app.fleet.postgres import PostgresServer
-from app.fleet.redis import RedisServer
 from app.stores.migrations import migrate
 from tests.conftest import free_port, wait_until
 from tests.integration.checkout.conftest import admin_of
@@ -31,7 +30,7 @@ STORMS = 8
 @pytest.fixture(scope="module")
 def open_street(
     postgres_server: PostgresServer,
-    redis_server: RedisServer,
+    lasting_redis_url: str,
     till_keys: Keys,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Street]:
@@ -49,7 +48,7 @@ def open_street(
             WEBHOOKS=f"shop=http://{host}{SHOP_PATH}",
             WEBHOOK_SECRETS=f"shop={SECRET}",
         )
-        street = Street(url, redis_server.url, folder, host, acquirer)
+        street = Street(url, lasting_redis_url, folder, host, acquirer)
         street.run("INSERT INTO categories (slug, name) VALUES ('ke', 'Kệ')")
         street.run(
             "WITH made AS (INSERT INTO products (slug, name, description, category_id, search)"

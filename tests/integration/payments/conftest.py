@@ -42,7 +42,7 @@ class Keys:
         return self.issuer.issue(Caller(subject="shop", role=role), audience=audience)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
     folder = tmp_path_factory.mktemp("keys")
     private, public = folder / "identity.key", folder / "identity.pub"
@@ -155,7 +155,7 @@ def start(empty_database_url: str, keys: Keys, tmp_path: Path) -> Iterator[Start
         yield starting
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shared(
     postgres_server: PostgresServer, keys: Keys, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, list[Acquirer]]]:

@@ -128,7 +128,7 @@ def shop_started(
     started: World,
     payments: Service,
     cache: tuple[RedisServer, psutil.Process],
-    redis_server: RedisServer,
+    lasting_redis_url: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Shop]:
     folder = tmp_path_factory.mktemp("shop")
@@ -140,7 +140,7 @@ def shop_started(
         started.keys,
         folder,
         database_url=started.database_url,
-        redis_url=redis_server.url,
+        redis_url=lasting_redis_url,
         cache_url=cache[0].url,
         services=services,
     ) as shop:

@@ -8,7 +8,7 @@ import httpx
 from sqlalchemy import text
 
 from tests.web.conftest import BROWSER, Person, World
-from tests.web.desk.browsers import browser_of
+from tests.web.desk.browsers import browser_of, form
 from tests.web.test_pages import Page
 
 
@@ -16,6 +16,10 @@ async def path_of(owner: httpx.AsyncClient, email: str) -> str:
     listed = (await owner.get("/quan-tri/tai-khoan", params={"q": email})).text
     assert listed.count('<a href="/quan-tri/tai-khoan/') == 1
     return "/quan-tri/tai-khoan/" + listed.split('<a href="/quan-tri/tai-khoan/')[1].split('"')[0]
+
+
+async def email_of(owner: httpx.AsyncClient) -> str:
+    return str((await owner.get("/api/v1/session")).json()["account"]["email"])
 
 
 async def do(owner: httpx.AsyncClient, path: str, what: str, **more: str) -> httpx.Response:
@@ -68,8 +72,8 @@ async def test_an_old_form_that_is_sent_again_locks_nobody_anew(
 ) -> None:
     path = await path_of(owner, person.email)
     nonce = secrets.token_urlsafe(16)
-    for _ in range(2):
-        assert (await do(owner, path, "lock", nonce=nonce)).headers["location"] == f"{path}?done=1"
+    assert (await do(owner, path, "lock", nonce=nonce)).headers["location"] == f"{path}?done=1"
+    assert (await do(owner, path, "lock", nonce=nonce)).headers["location"] == path
     assert (await do(owner, path, "end-all", nonce=nonce)).headers["location"] == path
     await do(owner, path, "unlock")
     await world.database.maintain(text("UPDATE audit SET at = at - interval '2 minutes'"))
@@ -77,16 +81,65 @@ async def test_an_old_form_that_is_sent_again_locks_nobody_anew(
     assert "Đã khóa" not in (await owner.get(path)).text
 
 
+async def test_another_role_counts_at_once_and_the_log_tells_of_it(
+    world: World, owner: httpx.AsyncClient, person: Person
+) -> None:
+    path = await path_of(owner, person.email)
+    async with world.client(headers=BROWSER) as browser:
+        await logged_in(person, browser)
+        fields = {**form((await owner.get(path)).text, "role"), "role": "owner"}
+        assert fields["seen"] == "customer"
+        assert (await owner.post(path, data=fields)).headers["location"] == f"{path}?done=1"
+        assert (await browser.get("/tai-khoan")).status_code == 303, "whoever was in comes in anew"
+        await logged_in(person, browser)
+        assert (await browser.get("/quan-tri")).status_code == 200
+        assert (await owner.post(path, data=fields)).headers["location"] == path
+        assert (await browser.get("/quan-tri")).status_code == 200, "the form was carried out before"
+        await do(owner, path, "role", role="operator", seen="owner")
+        assert (await browser.get("/quan-tri")).status_code == 303
+        await logged_in(person, browser)
+        assert (await browser.get("/quan-tri")).status_code == 403
+    log = (await owner.get(f"/quan-tri/nhat-ky?subject={path.rpartition('/')[2]}")).text
+    assert log.count("account.role") == 2
+    assert ("role: customer" in log, "role: owner" in log, "role: operator" in log) == (True, True, True)
+
+
+async def test_of_two_owners_who_give_a_role_at_once_the_second_is_shown_the_first_ones(
+    world: World, owner: httpx.AsyncClient, person: Person
+) -> None:
+    path = await path_of(owner, person.email)
+    async with browser_of(world, "owner") as other:
+        fields = form((await other.get(path)).text, "role")
+        await do(owner, path, "role", role="operator", seen="customer")
+        behind = await other.post(path, data={**fields, "role": "owner"})
+        assert behind.status_code == 409
+        Page(behind.text)
+        again = form(behind.text, "role")
+        assert (again["seen"], '<option value="owner" selected>' in behind.text) == ("operator", True)
+        assert (await other.post(path, data={**again, "role": "owner"})).status_code == 303
+
+
 async def test_nobody_locks_themselves_and_nothing_strange_is_done(
     world: World, owner: httpx.AsyncClient, person: Person
 ) -> None:
-    account = (await owner.get("/tai-khoan")).text
-    email = account.split("@chopho.example")[0].rpartition(">")[2] + "@chopho.example"
-    assert (await do(owner, await path_of(owner, email), "lock")).status_code == 403
+    own = await path_of(owner, await email_of(owner))
+    assert 'value="lock"' not in (await owner.get(own)).text
     path = await path_of(owner, person.email)
+    assert (await do(owner, own, "lock")).status_code == 403
+    assert (await do(owner, own, "role", role="customer", seen="owner")).status_code == 403
     for what in ("", "promote", "delete"):
         assert (await do(owner, path, what)).status_code == 422
+    for roles in (
+        {"role": "king"},
+        {"role": "owner"},
+        {"role": "owner", "seen": "king"},
+        {"seen": "customer"},
+    ):
+        assert (await do(owner, path, "role", **roles)).status_code == 422, roles
     assert (await do(owner, path, "end-one", handle="x\0")).status_code == 404
+    for each in (own, path):
+        log = (await owner.get(f"/quan-tri/nhat-ky?subject={each.rpartition('/')[2]}")).text
+        assert "account." not in log, "an entry of what was refused"
     assert (await owner.get("/quan-tri/tai-khoan/x")).status_code == 404
     async with browser_of(world, "operator") as browser:
         assert (await browser.get(path)).status_code == 403

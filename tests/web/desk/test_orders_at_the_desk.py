@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 
 import httpx
@@ -72,6 +73,21 @@ async def test_a_cancelled_order_gives_its_goods_back_once(world: World, owner: 
     answer = await step(owner, path, "shipped")
     assert answer.status_code == 409
     assert 'role="alert"' in answer.text
+
+
+async def test_an_order_leads_to_its_customer_as_long_as_there_is_one(
+    world: World, owner: httpx.AsyncClient
+) -> None:
+    path = await ordered(world, await stocked(owner))
+    link = re.search(r'href="(/quan-tri/tai-khoan/[^"]+)"', (await owner.get(path)).text)
+    assert link
+    assert (await owner.get(link[1])).status_code == 200
+    erased = text("UPDATE accounts SET erased_at = now() WHERE id::text = :id")
+    await world.database.maintain(erased.bindparams(id=link[1].rpartition("/")[2]))
+    shown = await owner.get(path)
+    assert (shown.status_code, "đã xóa tài khoản" in shown.text) == (200, True)
+    assert "/quan-tri/tai-khoan/" not in shown.text
+    assert (await owner.get(link[1])).status_code == 404
 
 
 async def test_no_form_does_anything_that_is_not_in_the_log(world: World, owner: httpx.AsyncClient) -> None:

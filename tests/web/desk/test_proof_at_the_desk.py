@@ -59,7 +59,7 @@ async def test_a_parcel_goes_out_unasked_and_its_refund_does_not(
     assert (await owner.post(path, data={**fields, **PROOF})).status_code == 303
 
 
-@pytest.mark.parametrize("what", ["lock", "unlock", "end-one", "end-all"])
+@pytest.mark.parametrize("what", ["lock", "unlock", "role", "end-one", "end-all"])
 async def test_what_is_done_to_an_account_waits_for_the_password(
     world: World, owner: httpx.AsyncClient, person: Person, what: str
 ) -> None:
@@ -68,8 +68,8 @@ async def test_what_is_done_to_an_account_waits_for_the_password(
         await phone.post("/dang-nhap", data=person.credentials)
         handle = (await owner.get(path)).text.split('name="handle" value="')[1].split('"')[0]
         forget(world)
-        fields = kept(await do(owner, path, what, handle=handle))
-        assert (fields["do"], fields["handle"]) == (what, handle)
+        fields = kept(await do(owner, path, what, handle=handle, role="operator", seen="customer"))
+        assert (fields["do"], fields["handle"], fields["role"]) == (what, handle, "operator")
         assert (await phone.get("/tai-khoan")).status_code == 200
         assert (await owner.post(path, data={**fields, **PROOF})).headers["location"] == f"{path}?done=1"
         assert (await phone.get("/tai-khoan")).status_code == (200 if what == "unlock" else 303)

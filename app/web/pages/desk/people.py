@@ -9,7 +9,8 @@ from urllib.parse import quote, urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.shop.accounts import Account
+from app.shop.accounts import ROLES, Account, Role
+from app.shop.desk.audit import Deed
 from app.shop.errors import Invalid, NotFound
 from app.shop.text import clean
 from app.web.forms import Form, whole_number
@@ -44,37 +45,60 @@ async def show(request: Request, entry: Entry) -> Response:
         for each in await desk_of(request).sessions.of(account.id)
     ]
     return await html(
-        request, "desk/account.html", status=entry.status, account=account, sessions=found, entry=entry
+        request,
+        "desk/account.html",
+        status=entry.status,
+        account=account,
+        roles=ROLES,
+        sessions=found,
+        entry=entry,
     )
 
 
 async def change(request: Request, form: Form) -> Response:
-    """Lock, let in, or log out, with the password given lately; the entry in the log comes first.
-
-    Each may be done again to no harm.
-    """
-    account, deed, desk, shop = (
-        await _account(request),
-        deed_of(request, form),
-        desk_of(request),
-        shop_of(request),
-    )
-    subject, do = f"account {account.id}", form.text("do")
-    if do not in {"lock", "unlock", "end-one", "end-all"}:
+    """Lock, let in, give another role, or log out, with the password given lately."""
+    account, deed = await _account(request), deed_of(request, form)
+    do = form.text("do")
+    if do not in {"lock", "unlock", "role", "end-one", "end-all"}:
         raise Invalid("do", "is not one of ours", code="invalid")
     await proved(request)
-    await desk.audit.note(deed, action=f"account.{do}", subject=subject, after={"email": account.email})
+    standing = shop_of(request).people.standing
     match do:
         case "lock":
-            await shop.people.standing.lock(account.id, by=deed.account_id)
+            await standing.lock(account.id, by=deed)
         case "unlock":
-            await shop.people.standing.unlock(account.id)
+            await standing.unlock(account.id, by=deed)
+        case "role":
+            await standing.give(account.id, _role(form, "role"), by=deed, seen=_role(form, "seen"))
         case "end-one":
-            handle = known_name("session", form.text("handle"))
-            await shop.end_session(lambda: desk.sessions.end_one(account.id, handle))
+            await _end_one(request, account, deed, known_name("session", form.text("handle")))
         case _:
-            await shop.end_sessions(account.id, lambda: desk.sessions.end_all(account.id))
+            await _end_all(request, account, deed)
     return see_other(f"{PATH}/tai-khoan/{quote(account.id, safe='')}", done="1")
+
+
+async def _end_one(request: Request, account: Account, deed: Deed, handle: str) -> None:
+    """The entry in the log comes first; what may be done again to no harm comes after it."""
+    await _note(request, account, deed, "account.end-one")
+    await shop_of(request).end_session(lambda: desk_of(request).sessions.end_one(account.id, handle))
+
+
+async def _end_all(request: Request, account: Account, deed: Deed) -> None:
+    """Likewise."""
+    await _note(request, account, deed, "account.end-all")
+    await shop_of(request).end_sessions(account.id, lambda: desk_of(request).sessions.end_all(account.id))
+
+
+async def _note(request: Request, account: Account, deed: Deed, action: str) -> None:
+    subject, after = f"account {account.id}", {"email": account.email}
+    await desk_of(request).audit.note(deed, action=action, subject=subject, after=after)
+
+
+def _role(form: Form, name: str) -> Role:
+    found = next((role for role in ROLES if role == form.text(name)), None)
+    if found is None:
+        raise Invalid(name, f"must be one of {', '.join(ROLES)}", code="role_invalid")
+    return found
 
 
 async def _account(request: Request) -> Account:

@@ -36,7 +36,8 @@ class Upload:
 
     def watch(self) -> None:
         """There is no more to send: from now on the service has its time for an answer."""
-        after_s = min(WATCH_AFTER_S, self._timeout_s)  # one timer for both: most calls are over before it ends
+        # One timer for both: most calls are over before it ends.
+        after_s = min(WATCH_AFTER_S, self._timeout_s)
         self._timer = self._loop.call_later(after_s, self._start_watching, after_s)
 
     def send(self, first: bytes, *, is_chunked: bool) -> None:

@@ -12,8 +12,8 @@ from sqlalchemy.pool import NullPool
 
 from app.doctor.finding import Check, Fault, Severity
 from app.doctor.subject import Silent, Subject
+from app.settings.database_pools import connections_of
 from app.stores.poolers import driver_url, is_pooled
-from app.wiring import connections_of
 
 _ALLOWED: Final = text(
     "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int"

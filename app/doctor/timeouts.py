@@ -9,8 +9,7 @@ from app.doctor.balancer import Balancer, Section, seconds
 from app.doctor.finding import Check, Fault, Severity
 from app.doctor.subject import CannotLook, Subject
 from app.lifecycle.server import KEEP_ALIVE_S
-from app.main import web_config
-from app.planning.timeouts import BalancerTimes, CheckTimes, ReplicaTimes, mismatches
+from app.planning.timeouts import OVERDUE_S, BalancerTimes, CheckTimes, ReplicaTimes, mismatches
 from app.settings import Settings
 from app.stores.database import DatabaseConfig
 
@@ -65,7 +64,7 @@ def replica_times(settings: Settings, *, stop_s: float | None) -> ReplicaTimes:
         shutdown_grace=settings.shutdown_grace.total_seconds(),
         stop=float("inf") if stop_s is None else stop_s,
         keep_alive=KEEP_ALIVE_S,
-        overdue=web_config(settings).request_timeout.total_seconds(),
+        overdue=OVERDUE_S,
         database=DatabaseConfig(url=settings.database_url).answer_within_s,
         longest_call=settings.payments_timeout.total_seconds(),
     )

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+OVERDUE_S: Final = 10.0
+"""The balancer's server timeout: an unsafe request older than it was already answered 504."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from ipaddress import IPv4Network, IPv6Network
 
+from app.planning.timeouts import OVERDUE_S
 from app.web.origins import Origin
 
 Network = IPv4Network | IPv6Network
@@ -28,7 +29,7 @@ class WebConfig:
     public_url: str
     replica_name: str
     trusted_proxies: tuple[Network, ...] = ()
-    request_timeout: timedelta = timedelta(seconds=10)
+    request_timeout: timedelta = timedelta(seconds=OVERDUE_S)
     body_limit: int = 64 * 1024
     desk_body_limit: int = 10_000_000
     webhook_secrets: tuple[str, ...] = ()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from app.wiring.databases import connections_of
 from app.wiring.parts import Parts, build
 from app.wiring.sessions import sessions_of
 
-__all__ = ["Parts", "build", "connections_of", "sessions_of"]
+__all__ = ["Parts", "build", "sessions_of"]

@@ -17,6 +17,7 @@ from app.observability.writer import LineWriter
 from app.sessions import Sessions, jwks_of
 from app.sessions.jwt_store import JwtStore
 from app.settings import Settings
+from app.settings.database_pools import background_config, logins_config, pages_config
 from app.shop.authors import ForgetAuthors
 from app.shop.desk.desk import Desk
 from app.shop.recovery import Recovery
@@ -37,7 +38,6 @@ from app.web.gateway import Gateway
 from app.wiring import listing
 from app.wiring.blocking import Blocking
 from app.wiring.business import carts_of, forget_authors_of, recovery_of, shop_of
-from app.wiring.databases import background_config, logins_config, pages_config
 from app.wiring.desk import desk_of
 from app.wiring.downstream import Downstream, downstream_of
 from app.wiring.gateway import gateway_of

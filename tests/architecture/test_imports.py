@@ -60,6 +60,10 @@ def test_a_service_waits_for_neither_the_shops_web_nor_its_wiring() -> None:
     assert needless(modules, {"redis", "app.web", "app.main", "app.wiring"}) == set()
 
 
+def test_a_doctor_waits_for_no_web_and_no_wiring() -> None:
+    assert needless(imported_by("import app.doctor"), WEB | {"aiohttp", "app.wiring"}) == set()
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_file_of_commands_has_the_commands_it_is_looked_up_by(group: str) -> None:
     alone = new_command_line()

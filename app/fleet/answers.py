@@ -11,10 +11,10 @@ import psycopg
 import redis.asyncio
 from psycopg import sql
 from redis.exceptions import RedisError
-from sqlalchemy.engine import make_url
 
 from app.fleet.errors import BalancerSilent, CannotStart
 from app.fleet.runtime import RuntimeApi
+from app.stores.poolers import driver_url
 
 _TIMEOUT_S: Final = 2.0
 
@@ -119,4 +119,4 @@ async def _ask(port: int, path: str) -> bytes:
 
 def _plain(url: str) -> str:
     """The URL as psycopg itself reads it."""
-    return make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
+    return driver_url(url).set(drivername="postgresql").render_as_string(hide_password=False)

@@ -56,6 +56,16 @@ async def test_who_ends_the_others_ends_those_whose_store_is_ahead_of_time() -> 
     assert await lives(sessions, owner)
 
 
+async def test_what_was_dated_by_a_clock_ahead_of_time_is_ended_at_once_too() -> None:
+    sessions = two(ahead=timedelta(seconds=5))
+    owner = await asked_with(sessions, 0)
+    await owner.end_others()
+    await sessions.end_all("user:1")
+    assert not await lives(sessions, owner)
+    after = (await sessions.primary.create(MINE)).ticket
+    assert not isinstance((await sessions.find(after))[1], Ended)
+
+
 async def test_of_two_who_end_each_other_from_different_stores_one_lives() -> None:
     sessions = two()
     both = [await asked_with(sessions, store) for store in (0, 1)]

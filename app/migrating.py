@@ -12,6 +12,7 @@ from app.stores.database import Database
 from app.stores.imports import patient
 from app.stores.migrations import migrate
 from app.stores.passwords import ArgonPasswords, PasswordConfig
+from app.stores.poolers import is_pooled
 from app.stores.sample.accounts import load_demo_accounts
 from app.stores.sample.catalog import load_sample
 
@@ -27,6 +28,11 @@ def migrate_shop(*, sample_data: bool) -> int:
         raise SettingsError(
             "--sample-data brings accounts whose password everybody knows, for a shop on this machine alone: "
             f"CHOPHO_PUBLIC_URL is {settings.public_url or 'not set'}, and wants http://127.0.0.1:PORT"
+        )
+    if is_pooled(settings.database_url):
+        raise SettingsError(
+            "CHOPHO_DATABASE_URL leads to a pooler, and migrations take locks that outlive a transaction: "
+            "name the database itself, without ?pooler=transaction, for this command"
         )
     migrate(settings.database_url)
     if sample_data:

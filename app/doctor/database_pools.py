@@ -12,6 +12,7 @@ from sqlalchemy.pool import NullPool
 
 from app.doctor.finding import Check, Fault, Severity
 from app.doctor.subject import Silent, Subject
+from app.stores.poolers import driver_url, is_pooled
 from app.wiring import connections_of
 
 _ALLOWED: Final = text(
@@ -20,6 +21,8 @@ _ALLOWED: Final = text(
 
 
 async def _look(subject: Subject) -> Sequence[Fault]:
+    if is_pooled(subject.one.database_url):
+        return []  # how many clients it takes, and makes wait, a pooler tells nobody but its own administrators
     allowed = await asyncio.to_thread(allowed_connections, subject.one.database_url)
     each = connections_of(subject.one)
     wanted = each * subject.replicas
@@ -30,7 +33,7 @@ async def _look(subject: Subject) -> Sequence[Fault]:
             severity=Severity.ERROR,
             what=f"{subject.replicas} replicas may open {wanted} connections ({each} each), "
             f"and the database allows {allowed}",
-            mend=f"lower CHOPHO_DATABASE_POOL_SIZE, raise max_connections above {wanted}, or put a pooler in between",
+            mend=f"lower CHOPHO_DATABASE_POOL_SIZE, raise max_connections above {wanted}, or put a pooler in between (docs/pooler.md)",
         )
     ]
 
@@ -38,7 +41,7 @@ async def _look(subject: Subject) -> Sequence[Fault]:
 def allowed_connections(url: str) -> int:
     """Connections that are not kept for administrators; raises `Silent`."""
     engine = create_engine(
-        url, poolclass=NullPool, connect_args={"connect_timeout": 3}, use_native_hstore=False
+        driver_url(url), poolclass=NullPool, connect_args={"connect_timeout": 3}, use_native_hstore=False
     )
     try:
         with engine.connect() as connection:

@@ -18,6 +18,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.engine import make_url
 
 from app.fleet.errors import BackupRefused, FleetError
+from app.stores.poolers import is_pooled
 
 _PIECE: Final = 1 << 20
 _DUMPED_FROM: Final = re.compile(r"Dumped from database version: (\d+)")
@@ -64,7 +65,12 @@ class Reach:
 
     @classmethod
     def of(cls, url: str) -> Reach:
-        """From the shop's own URL."""
+        """From the shop's own URL; raises `FleetError` for one that leads to a pooler."""
+        if is_pooled(url):
+            raise FleetError(
+                "a backup is one long session, which no pooler lends out: "
+                "name the database itself, without ?pooler=transaction"
+            )
         _, words = PGDialect_psycopg().create_connect_args(make_url(url))  # type: ignore[no-untyped-call] # untyped there
         password = words.pop("password", None)
         return cls(conninfo=make_conninfo(**{**words, "connect_timeout": 5}), password=password)

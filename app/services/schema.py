@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from app.shop.errors import Unavailable
+from app.stores.poolers import driver_url
 
 FOLDER: Final = Path(__file__).parent
 """Each service has its revisions in `migrations/versions`; how they are run is the same for all."""
@@ -29,7 +30,10 @@ def migrate(url: str, tables: MetaData) -> None:
     """
     schema = str(tables.schema)
     engine = create_engine(
-        url, poolclass=NullPool, connect_args={"connect_timeout": 5}, use_native_hstore=False
+        driver_url(url),
+        poolclass=NullPool,
+        connect_args={"connect_timeout": 5, "prepare_threshold": None},  # nothing is left with a pooler
+        use_native_hstore=False,
     )
     try:
         with engine.begin() as connection:

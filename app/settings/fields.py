@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from app.clients.mail.config import mail_url, sender_of
+from app.stores.pooler_words import MODE, WORD
 
 PREFIX: Final = "CHOPHO_"
 
@@ -97,6 +98,8 @@ def _hosts(given: str) -> str:
             "wants postgresql+psycopg://user:password@host:port/name, several hosts as one:5432,two:5432"
         )
     query = parse_qsl(parts.query)
+    if any(value != MODE for name, value in query if name == WORD):
+        raise ValueError(f"wants ?{WORD}={MODE} for a pooler of that mode, and no {WORD} otherwise")
     if len(hosts) > 1:
         addresses, query = "", [*(("host", host) for host in hosts), *query]
     if len([name for name, _ in query if name == "host"]) < 2:

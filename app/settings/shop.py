@@ -30,7 +30,8 @@ class Settings(WatchedProcess, DownstreamSettings):
     """What one replica of the shop needs to know."""
 
     database_url: DatabaseUrl = Field(
-        description="The shop's PostgreSQL; several hosts as `one:5432,two:5432`: the one that can be written to."
+        description="The shop's PostgreSQL; several hosts as `one:5432,two:5432`: the one that can be written to. "
+        "`?pooler=transaction` says that a pooler of that mode is before it."
     )
     database_pool_size: int = Field(10, ge=1, le=500, description="Connections of one replica.")
     session_url: SessionUrl = Field(

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from app.shop.catalog import GRAMS, Offer, Picture, Sku
+from app.shop.catalog import Offer, Picture, Sku
 from app.shop.errors import CartLimit, Invalid, NotFound, OutOfStock
 
 
@@ -68,23 +68,53 @@ class Cart(Protocol):
         """Take what was ordered out of the cart, once per cart id, and renew the id; False if done before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CartLine:
-    """A line as shown; `available` is False when the shop cannot sell that many now."""
+    """A line as shown."""
 
-    sku: Sku
-    slug: str
-    name: str
+    # Two fields, for each cart that is shown makes them anew.
+    offer: Offer
     quantity: int
-    unit_price: int
-    available: bool
-    picture: Picture | None = None
-    grams: int = GRAMS
+
+    @property
+    def sku(self) -> Sku:
+        """What it is of."""
+        return self.offer.sku
+
+    @property
+    def slug(self) -> str:
+        """The product's, for its page."""
+        return self.offer.slug
+
+    @property
+    def name(self) -> str:
+        """The product's and the variant's."""
+        return self.offer.name
+
+    @property
+    def unit_price(self) -> int:
+        """One unit in whole đồng."""
+        return self.offer.price
+
+    @property
+    def picture(self) -> Picture | None:
+        """The product's first, if it has one."""
+        return self.offer.picture
+
+    @property
+    def grams(self) -> int:
+        """The weight of one unit."""
+        return self.offer.grams
+
+    @property
+    def available(self) -> bool:
+        """False when the shop cannot sell that many now."""
+        return self.quantity <= self.offer.stock
 
     @property
     def total(self) -> int:
         """The line in whole đồng."""
-        return self.quantity * self.unit_price
+        return self.quantity * self.offer.price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,21 +149,13 @@ class CartView:
 def priced(cart: CartLines, offers: Mapping[Sku, Offer]) -> CartView:
     """The cart with names and prices, in the order of its SKUs; unknown SKUs end up in `gone`."""
     lines = [
-        CartLine(
-            sku=sku,
-            slug=offers[sku].slug,
-            name=offers[sku].name,
-            quantity=quantity,
-            unit_price=offers[sku].price,
-            available=quantity <= offers[sku].stock,
-            picture=offers[sku].picture,
-            grams=offers[sku].grams,
-        )
+        CartLine(offer, quantity)
         for sku, quantity in sorted(cart.quantities.items())
-        if sku in offers
+        if (offer := offers.get(sku)) is not None
     ]
-    gone = sorted(sku for sku in cart.quantities if sku not in offers)
-    return CartView(cart_id=cart.cart_id, lines=lines, gone=gone, left_out=_left_out(cart, offers))
+    gone = sorted(cart.quantities.keys() - offers.keys())
+    left_out = _left_out(cart, offers) if cart.left_out else ()
+    return CartView(cart_id=cart.cart_id, lines=lines, gone=gone, left_out=left_out)
 
 
 def _left_out(cart: CartLines, offers: Mapping[Sku, Offer]) -> Sequence[LeftOut]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
-from sqlalchemy import Executable, Row, Select
+from sqlalchemy import Executable, Row, Select, func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, InternalError, OperationalError, TimeoutError  # noqa: A004 -- SQLAlchemy's word for a pool that stayed empty
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from app.shop.errors import Unavailable
+from app.stores.poolers import driver_url, is_pooled
 
 T = TypeVar("T")
 
@@ -47,8 +48,8 @@ class DatabaseConfig:
     """How to reach the database, and how long it may take over it.
 
     The parts fit into `answer_within_s`, and that into the 3 s a balancer gives a GET.
-    `prepare_threshold` is the number of runs after which psycopg prepares a statement on the server;
-    None for a pooler that gives each transaction another server connection (PgBouncer before 1.21).
+    A pooler that lends a connection for each transaction, as `url` may say (`app.stores.poolers`), gets no
+    prepared statement and no setting that would outlive one.
     """
 
     url: str
@@ -59,20 +60,44 @@ class DatabaseConfig:
     lock_timeout_s: float = 1.5
     idle_in_transaction_timeout_s: float = 5.0
     answer_within_s: float = 2.6
-    prepare_threshold: int | None = 5
     application_name: str = "chopho"
     read_only: bool = False
 
-    def session_options(self) -> str:
-        """The settings each connection starts with, as libpq's `options`; times are told and kept in UTC."""
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a pooler lends each transaction its connection."""
+        return is_pooled(self.url)
+
+    def settings(self) -> Mapping[str, str]:
+        """What holds for every statement; times are told and kept in UTC."""
         milliseconds = {
             "statement_timeout": self.statement_timeout_s,
             "lock_timeout": self.lock_timeout_s,
             "idle_in_transaction_session_timeout": self.idle_in_transaction_timeout_s,
         }
-        timeouts = [f"-c {name}={round(1000 * value)}" for name, value in milliseconds.items()]
-        read_only = ["-c default_transaction_read_only=on"] if self.read_only else []
-        return " ".join([*timeouts, *read_only, "-c timezone=UTC"])
+        timeouts = {name: str(round(1000 * value)) for name, value in milliseconds.items()}
+        return {**timeouts, "TimeZone": "UTC"}
+
+    def connect_args(self) -> Mapping[str, object]:
+        """What each connection starts with; settings as libpq's `options`, which a pooler refuses."""
+        common: Mapping[str, object] = {
+            "connect_timeout": self.connect_timeout_s,
+            "application_name": self.application_name,
+        }
+        if self.is_pooled:
+            return {**common, "prepare_threshold": None}
+        read_only = {"default_transaction_read_only": "on"} if self.read_only else {}
+        options = [f"-c {name}={value}" for name, value in {**self.settings(), **read_only}.items()]
+        own = str(make_url(self.url).query.get("options", ""))
+        return {**common, "options": " ".join([own, *options]).strip()}
+
+    def opening(self) -> Executable | None:
+        """What a pooled transaction begins with: its settings, which end with it."""
+        if not self.is_pooled:
+            return None
+        read_only = {"transaction_read_only": "on"} if self.read_only else {}
+        values = {**self.settings(), **read_only}.items()
+        return select(*(func.set_config(name, value, True) for name, value in values))  # noqa: FBT003 -- SQL's is_local
 
 
 class Contended(Unavailable):
@@ -84,23 +109,19 @@ class Database:
 
     def __init__(self, config: DatabaseConfig) -> None:
         self._config = config
-        url = make_url(config.url)
+        self._opening = config.opening()
         self._engine = create_async_engine(
-            url,
+            driver_url(config.url),
             pool_size=config.pool_size,
             max_overflow=0,
             pool_timeout=config.pool_wait_s,
             pool_pre_ping=True,  # one short round trip, so that a restart of PostgreSQL costs no request
             pool_use_lifo=True,  # idle connections stay idle
             use_native_hstore=False,  # would ask for the type on the first connection
-            connect_args={
-                "connect_timeout": config.connect_timeout_s,
-                "application_name": config.application_name,
-                "prepare_threshold": config.prepare_threshold,
-                "options": f"{url.query.get('options', '')} {config.session_options()}".strip(),
-            },
+            connect_args=dict(config.connect_args()),
         )
-        self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._alone = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._reading = self._alone if self._opening is None else self._engine
         self._running: set[asyncio.Task[Any]] = set()
 
     @property
@@ -114,11 +135,15 @@ class Database:
         return len(self._running)
 
     async def rows(self, statement: Executable) -> Sequence[AnyRow]:
-        """The rows of one statement, read without a transaction. Raises `Unavailable`."""
+        """The rows of one statement, read without a transaction where no pooler asks for one.
+
+        Raises `Unavailable`.
+        """
 
         async def read() -> Sequence[AnyRow]:
             with _unavailable():
-                async with self._reader.connect() as connection:
+                async with self._reading.connect() as connection, connection.begin():
+                    await self._open(connection)
                     return (await connection.execute(statement)).all()
 
         return await self._answer(read)
@@ -132,7 +157,7 @@ class Database:
 
         async def run() -> None:
             with _unavailable():
-                async with self._reader.connect() as connection:
+                async with self._alone.connect() as connection:
                     await connection.execute(statement)
 
         await self._answer(run)
@@ -159,12 +184,17 @@ class Database:
             async with self._engine.connect() as connection:
                 try:
                     async with connection.begin():
+                        await self._open(connection)
                         return await work(connection)
                 except DBAPIError as failure:
                     if getattr(failure.orig, "sqlstate", None) == READ_ONLY:
                         # The primary moved. Kept, this connection would refuse every write until a restart.
                         await connection.invalidate()
                     raise
+
+    async def _open(self, connection: AsyncConnection) -> None:
+        if self._opening is not None:
+            await connection.execute(self._opening)
 
     async def close(self) -> None:
         """Let what runs finish, then close every connection."""

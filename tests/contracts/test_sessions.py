@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from app.sessions.config import SessionConfig
 from app.sessions.contract import RevokingContract, SessionsContract, StoreContract
 from app.sessions.ports import SessionStore
 from app.sessions.sessions import Sessions
+from tests.apps.session_fleet import back_after, shopped_through
 from tests.redis_servers import own_redis, redis_6_2, redis_cluster, redis_with_sentinel
 
 KEYS = ["current key of thirty-two bytes!!", "older key of thirty-two bytes too"]
@@ -99,6 +100,32 @@ class Opened:
         await sessions.open()
         yield sessions
         await sessions.close()
+
+
+CHANGES = [
+    ("valkey", "cluster"), ("cluster", "sentinel"), ("sentinel", "redis-6.2"), ("jwt+cluster", "sentinel"),
+    ("sentinel", "jwt+cluster"), ("jwt+sentinel", "jwt+cluster"),
+]  # fmt: skip
+
+
+@pytest.fixture(params=CHANGES, ids="→".join)
+def change(request: pytest.FixtureRequest, servers: Servers) -> Sequence[str]:
+    """The backend that replicas move from, and the one they move to."""
+    names = [
+        (f"{jwt}+" if jwt else "", name) for jwt, _, name in (one.rpartition("+") for one in request.param)
+    ]
+    return [prefix + servers.url(name) for prefix, name in names]
+
+
+async def test_a_change_from_and_to_many_servers_logs_nobody_out_and_loses_no_line(
+    change: Sequence[str],
+) -> None:
+    added = await shopped_through(*change, replicas=2)
+    assert all(number > 0 for number in added)
+
+
+async def test_nobody_who_was_logged_out_comes_back_with_a_change_of_servers(change: Sequence[str]) -> None:
+    assert not any(await back_after(*change))
 
 
 class TestStore(Opened, StoreContract, RevokingContract):

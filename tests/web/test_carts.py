@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from tests.web.conftest import BROWSER, Build, Person, World
@@ -70,6 +73,53 @@ async def test_what_finds_no_room_is_told_to_the_shopper_in_both_languages(
     assert f"{name}: 1 left out" in (await browser.get("/gio-hang")).text
     await browser.post("/gio-hang/sua", data={"sku": "CF-ARA-500", "quantity": "1"})
     assert (await browser.get("/api/v1/cart")).json()["left_out"] == []
+
+
+@pytest.mark.parametrize(
+    ("merging", "both", "left_out"),
+    [
+        ("sum", 3, {"PHIN-S": 3, "PHIN-L": 2}),
+        ("max", 3, {"PHIN-S": 1, "PHIN-L": 2}),
+        ("guest", 3, {"PHIN-S": 1, "PHIN-L": 2}),
+        ("keep", 2, {"PHIN-L": 2}),
+    ],
+)
+async def test_a_log_in_on_the_page_merges_as_it_is_set_within_the_stock_and_tells_what_it_left(
+    build_world: Build, person: Person, merging: Any, both: int, left_out: dict[str, int]
+) -> None:
+    """The account has 2 of the one, the guest 4 of each, and by the log-in 3 and 2 are left on the shelf."""
+    world = build_world(merging=merging)
+    shelf = {"PHIN-S": 3, "PHIN-L": 2}
+    async with world.client() as phone, world.client(headers=BROWSER) as browser:
+        await phone.post("/api/v1/session", json=person.credentials)
+        await add(phone, "PHIN-S", 2)
+        for sku in shelf:
+            await browser.post("/gio-hang/them", data={"sku": sku, "quantity": "4"})
+        with stocked(world, shelf):
+            assert (await browser.post("/dang-nhap", data=person.credentials)).status_code == 303
+            told = await browser.get("/api/v1/cart")
+            page = (await browser.get("/gio-hang")).text
+        assert lines_of(told) == {"PHIN-S": both, "PHIN-L": 2}
+        notices = {line["sku"]: line for line in told.json()["left_out"]}
+        assert {sku: line["quantity"] for sku, line in notices.items()} == left_out
+        for line in notices.values():
+            assert f"{line['name']}: bớt {line['quantity']}" in page
+
+
+@contextmanager
+def stocked(world: World, shelf: Mapping[str, int]) -> Iterator[None]:
+    """So many on the shelf meanwhile."""
+    with psycopg.connect(world.database_url.replace("+psycopg", ""), autocommit=True) as connection:
+        before = {}
+        for sku, units in shelf.items():
+            before[sku] = connection.execute("SELECT stock FROM variants WHERE sku = %s", [sku]).fetchone()
+            connection.execute("UPDATE variants SET stock = %s WHERE sku = %s", [units, sku])
+        try:
+            yield
+        finally:
+            for sku, row in before.items():
+                assert row
+                connection.execute("UPDATE variants SET stock = %s WHERE sku = %s", [row[0], sku])
 
 
 async def test_every_form_of_the_cart_that_is_sent_again_has_the_effect_of_one(

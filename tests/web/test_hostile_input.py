@@ -35,6 +35,9 @@ TEXTS = [
     "\n\r\t",
     "",
 ]
+STORED = ["\0", "\ud800", "<script>alert(1)</script>", "x" * 10_000, ""]
+"""Of each kind one, for what costs more to ask."""
+
 RAW = [
     b"[" * 10_000,
     b'{"a":' * 10_000,
@@ -90,6 +93,37 @@ async def test_no_text_makes_a_call_crash(api: httpx.AsyncClient, person: Person
             )
             assert answer.status_code < 500, (ascii(text[:40]), path, answer.text[:200])
             assert answer.status_code == 201 or answer.json()["code"]
+
+
+async def test_no_text_makes_an_order_crash(shopper: httpx.AsyncClient) -> None:
+    """Each in each place that reaches the order's row; what may stand there is ordered, and shown escaped."""
+    typed = {"name": "Ánh", "phone": "0912345678", "address": "12 Hàng Bạc", "voucher": "", "payment": "cod"}
+    for number, (text, field) in enumerate(itertools.product(STORED, typed)):
+        await shopper.put("/api/v1/cart/items/PHIN-S", json={"quantity": 1})
+        asked = {**typed, field: text}
+        body = {
+            "shipping": {name: asked[name] for name in ("name", "phone", "address")},
+            "voucher": asked["voucher"] or None,
+            "payment": {"token": asked["payment"]},
+            "expected_total": 35_000,
+        }
+        answer = await shopper.post(
+            "/api/v1/orders",
+            content=json.dumps(body).encode(),
+            headers={"content-type": "application/json", "idempotency-key": f"api {number}"},
+        )
+        assert answer.status_code < 500, (ascii(text[:40]), field, answer.text[:200])
+        assert answer.status_code == 201 or answer.json()["code"]
+        await shopper.put("/api/v1/cart/items/PHIN-S", json={"quantity": 1})
+        form = {**asked, "nonce": f"{number:022}", "expected_total": "35000"}
+        sent = await shopper.post(
+            "/thanh-toan",
+            content="&".join(f"{k}={quote(v, safe='', errors='surrogatepass')}" for k, v in form.items()),
+            headers={"content-type": "application/x-www-form-urlencoded"},
+        )
+        shown = await shopper.get(sent.headers["location"]) if sent.status_code == 303 else sent
+        assert shown.status_code < 500, (ascii(text[:40]), field, shown.text[:200])
+        assert "<script>alert" not in shown.text
 
 
 async def test_no_path_or_query_makes_a_page_or_a_call_crash(shopper: httpx.AsyncClient) -> None:

@@ -87,11 +87,11 @@ def _as_json(view: CartView) -> dict[str, object]:
     return {
         "lines": [
             {
-                "sku": line.sku,
-                "slug": line.slug,
-                "name": line.name,
+                "sku": (offer := line.offer).sku,
+                "slug": offer.slug,
+                "name": offer.name,
                 "quantity": line.quantity,
-                "unit_price": line.unit_price,
+                "unit_price": offer.price,
                 "total": line.total,
                 "available": line.available,
             }

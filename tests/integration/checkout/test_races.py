@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import event, func, select, text
 
 from app.clients.payments import HttpPayments
+from app.shop.desk.audit import Deed
 from app.shop.errors import PaymentsUnavailable, ShopError, TotalChanged, WrongStatus
+from app.shop.fulfilment import MoveOrder
 from app.shop.orders import Booking, Move, Order, OrderQuery, OrderRequest
 from app.stores.database import Database, DatabaseConfig
 from app.stores.orders import SqlLedger
@@ -241,6 +244,34 @@ async def test_a_cancellation_races_the_packing_and_one_of_them_wins(till: Till)
     assert await till.stock("B") == 10 - 5 + sum(
         1 for row in await till.database.rows(select(orders.c.status)) if row.status == "cancelled"
     )
+
+
+async def test_a_parcel_is_shipped_or_cancelled_and_the_log_tells_which(till: Till) -> None:
+    """Two of the desk's people cancel it, one ships it and its shopper cancels, all at once."""
+    settlement = till.settlement
+    move = MoveOrder(orders=settlement.orders, settlement=settlement)
+    orders_moved = (
+        "SELECT after ->> 'status' FROM audit WHERE subject = :order AND before ->> 'status' = 'packed'"
+    )
+    for number in range(4):
+        order = await replace(till, cart=HeapCart({"A": 1})).buy("tok_ok", f"key-{number}")
+        await move(order.id, to="packed", by=deed())
+        ways = [move(order.id, to=to, by=deed()) for to in ("shipped", "cancelled", "cancelled")]
+        outcomes = await asyncio.gather(*ways, till.cancel(order.id), return_exceptions=True)
+        assert {type(each) for each in outcomes} <= {Order, WrongStatus}
+        logged = await till.database.rows(text(orders_moved).bindparams(order=f"order {order.id}"))
+        ended = await till.orders.by_id(till.account_id, order.id)
+        assert ended
+        assert [row[0] for row in logged] == [ended.status]
+        assert ended.status in {"shipped", "cancelled"}
+    await till.recover()
+    told = await till.told()
+    shipped = told["orders"].count("shipped")
+    assert (told["held"], told["stock"]) == ([1000] * shipped, 10 - shipped)
+
+
+def deed() -> Deed:
+    return Deed(account_id=str(uuid4()), address="127.0.0.1", nonce="n" * 22)
 
 
 async def test_two_prices_that_moved_against_each_other_are_not_what_was_agreed(till: Till) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from app.shop.cart import CartLine, CartView
+from app.shop.catalog import Offer
 from app.shop.confirming import changes, read, written
 
 
 def cart(**lines: tuple[int, int]) -> CartView:
     shown = [
-        CartLine(sku=sku, slug=sku, name=f"Hàng {sku}", quantity=quantity, unit_price=price, available=True)
+        CartLine(Offer(sku=sku, slug=sku, name=f"Hàng {sku}", price=price, stock=99), quantity)
         for sku, (quantity, price) in lines.items()
     ]
     return CartView(cart_id="c", lines=shown, gone=[])

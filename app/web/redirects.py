@@ -20,6 +20,7 @@ _DESK: Final = {
     "order": "/quan-tri/don-hang/",
     "account": "/quan-tri/tai-khoan/",
     "voucher": "/quan-tri/ma-giam-gia#ma-",
+    "review": "/quan-tri/danh-gia#",
 }
 """Where the desk shows a subject of its audit log, by its kind."""
 

@@ -103,13 +103,19 @@ def test_the_owner_hides_a_review_and_no_copy_of_it_stays(
     page = owner.client.get(path).text
     assert "Lời thô lỗ." in page
     review = re.findall(r'name="review" value="([^"]+)"', page)[0]
-    done = send(owner, path, review=review, verdict="hidden", back="shown")
+    form = {"nonce": NONCE.findall(page)[-1], "review": review, "back": "shown"}
+    done = owner.client.post(path, data={**form, "verdict": "hidden"}, follow_redirects=True)
     assert done.status_code == 200
     assert "Lời thô lỗ." not in done.text
     assert shop.copy_of("reviews", slug) is None
     assert shop.whole(slug)["reviews"]["total"] == 0
     mine = customer.client.get(f"/san-pham/{slug}/danh-gia").text
     assert "Cửa hàng đã ẩn đánh giá này" in mine
+    again = owner.client.post(path, data={**form, "verdict": "shown"}, follow_redirects=False)
+    assert (again.status_code, again.headers["location"]) == (303, f"/quan-tri/danh-gia#{review}")
+    assert shop.whole(slug)["reviews"]["total"] == 0, "the form was carried out before"
+    log = owner.client.get("/quan-tri/nhat-ky?action=review.judge").text
+    assert (log.count(review), "status: hidden" in log) == (1, True)
 
 
 def test_nobody_but_the_owner_moderates(shop: Shop, customer: Person) -> None:

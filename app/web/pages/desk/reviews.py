@@ -11,11 +11,11 @@ from starlette.responses import Response
 from app.shop.errors import Invalid
 from app.shop.reviews import ReviewStatus
 from app.web.forms import Form, whole_number
-from app.web.pages.desk.owner import PATH, desk_form
+from app.web.pages.desk.owner import PATH, deed_of, desk_form
 from app.web.pages.form import Entry
 from app.web.pages.page import html
 from app.web.redirects import see_other
-from app.web.shopping import known_name, reviewing_of
+from app.web.shopping import desk_of, known_name, reviewing_of
 from app.web.visitors import customer_account
 
 REVIEWS: Final = f"{PATH}/danh-gia"
@@ -40,12 +40,15 @@ async def show(request: Request, entry: Entry) -> Response:
 
 
 async def judge(request: Request, form: Form) -> Response:
-    """Show or hide the one that the button belongs to."""
-    owner = await customer_account(request)
-    form.nonce()
+    """Show or hide the one that the button belongs to; the entry in the log comes first, as it is kept elsewhere."""
+    owner, deed = await customer_account(request), deed_of(request, form)
     review = known_name("review", form.text("review"))
-    await reviewing_of(request).judge(owner, review, _status(form.text("verdict")))
-    return see_other(REVIEWS, status=_status(form.text("back") or "pending"))
+    verdict, back = _status(form.text("verdict")), _status(form.text("back") or "pending")
+    await desk_of(request).audit.note(
+        deed, action="review.judge", subject=f"review {review}", after={"status": verdict}
+    )
+    await reviewing_of(request).judge(owner, review, verdict)
+    return see_other(REVIEWS, status=back)
 
 
 def _status(text: str) -> ReviewStatus:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.cli import get_docs_for_click
 
-from app.cli import cli
+from app.cli.groups import command_line
 from app.settings import (
     PREFIX,
     FleetSettings,
@@ -79,7 +79,7 @@ def _duration(value: timedelta) -> str:
 
 def cli_reference() -> str:
     """Every command and option, as `--help` says it."""
-    command = typer.main.get_command(cli)
+    command = typer.main.get_command(command_line())
     with typer.Context(command, info_name="chopho") as context:
         words = get_docs_for_click(obj=command, ctx=context, name="chopho")
     return f"{words.strip()}\n"

@@ -9,7 +9,7 @@ import typer
 
 from app.cli.root import state_directory
 from app.fleet.status import running_record
-from app.settings import SettingsError
+from app.settings.errors import SettingsError
 
 DatabaseUrl = Annotated[
     str | None,

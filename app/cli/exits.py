@@ -8,7 +8,7 @@ from typing import Final
 import typer
 
 from app.fleet import errors
-from app.settings import SettingsError
+from app.settings.errors import SettingsError
 
 
 class CatalogueRefused(errors.FleetError):

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from app.cli.exits import EPILOG
+from app.cli.importing import importing
 from app.fleet.errors import FleetError
 from app.shop.errors import Unavailable
 
@@ -21,7 +22,8 @@ def migrate(
 ) -> int:
     """Bring the tables of CHOPHO_DATABASE_URL up to date; several may do so at once."""
     # The other commands need not wait for the whole shop to be imported.
-    from app.migrating import migrate_shop
+    with importing():
+        from app.migrating import migrate_shop
 
     try:
         return migrate_shop(sample_data=sample_data)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from app.cli.exits import EPILOG
+from app.cli.importing import importing
 from app.fleet.errors import PortInUse
 
 
@@ -32,7 +33,9 @@ def serve(
     Exit codes of its own: 1 a second signal forced it, 3 it could not start.
     """
     try:
-        return _serving(service)(host, port)
+        with importing():
+            served = _serving(service)
+        return served(host, port)
     except OSError as error:
         raise PortInUse(f"cannot listen on {host}:{port}: {error.strerror}") from error
 

@@ -10,21 +10,22 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.exits import EPILOG
 from app.cli.root import DEFAULT_STATE, State, programs, state_directory
-from app.fleet.events import Event
+from app.fleet.events import Event, Report
 from app.fleet.haproxy import ROOT
-from app.fleet.housekeeping import HouseRules
 from app.fleet.logs import news
 from app.fleet.record import FleetRecord
 from app.fleet.runtime import SLOTS
 from app.fleet.state import StateDirectory
-from app.fleet.topology import FleetOptions
-from app.settings import FleetSettings, read
+
+if TYPE_CHECKING:
+    from app.fleet.topology import FleetOptions
+    from app.fleet.wishes import Wishes
 
 DEMO_PASSWORD = "chopho-demo-2026"  # noqa: S105 -- told to everybody; these accounts exist in local fleets alone
 DEMO_ACCOUNTS = {
@@ -65,6 +66,11 @@ def up(
         given += ["--session", session] if session else []
         given += ["--database", database] if database else []
         return _detached(directory, given)
+    # Who only leaves a supervisor behind need not wait for what that imports.
+    from app.fleet.housekeeping import HouseRules
+    from app.fleet.topology import FleetOptions
+    from app.settings import FleetSettings, read
+
     told = read(FleetSettings)
     options = FleetOptions(
         state=directory,
@@ -90,16 +96,28 @@ def supervise(options: FleetOptions) -> None:
 
 
 async def _supervise(options: FleetOptions) -> None:
-    # The other commands need not wait for the drivers of the databases.
     from app.fleet.fleet import Fleet
+    from app.fleet.later import Later
 
-    fleet = Fleet(options, _say)
+    fleet = Fleet(options, _say, Later(wishes=_wishes, make_key_pair=_make_key_pair))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, fleet.stop)
     # A fleet outlives the terminal it was started from; `chopho down` ends it.
     loop.add_signal_handler(signal.SIGHUP, lambda: None)
     await fleet.run(lambda: _say(welcome(options)))
+
+
+def _wishes(redis_url: str, report: Report) -> Wishes:
+    from app.fleet.wishes import Wishes
+
+    return Wishes(redis_url, report)
+
+
+def _make_key_pair(state: StateDirectory) -> None:
+    from app.fleet.identity import make_key_pair
+
+    make_key_pair(state)
 
 
 def welcome(options: FleetOptions) -> str:

@@ -4,50 +4,62 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Container, Sequence
 from typing import Final
 
-import psycopg
-import redis.asyncio
-from psycopg import sql
-from redis.exceptions import RedisError
-
 from app.fleet.errors import BalancerSilent, CannotStart
+from app.fleet.postgres import PostgresServer
 from app.fleet.runtime import RuntimeApi
-from app.stores.poolers import driver_url
 
 _TIMEOUT_S: Final = 2.0
 
 
-async def redis_answers(url: str) -> bool:
+async def redis_answers(port: int) -> bool:
     """It takes commands; while it loads its data it does not."""
     try:
-        async with redis.asyncio.Redis.from_url(url, socket_timeout=_TIMEOUT_S, retry=None) as client:
-            await client.ping()
-    except (RedisError, OSError):
+        return (await _say(port, b"PING\r\nQUIT\r\n")).startswith(b"+PONG")
+    except OSError:
         return False
-    return True
 
 
-async def postgres_answers(url: str) -> bool:
+async def postgres_answers(server: PostgresServer) -> bool:
     """It takes connections; raises `CannotStart` where it knows another password than we do."""
+    trouble = await _asked(server, "SELECT 1")
+    if "password authentication failed" in trouble:
+        raise CannotStart(
+            "postgres does not take the password in secrets.json; its data belongs to other secrets"
+        )
+    return not trouble
+
+
+async def make_database(server: PostgresServer, name: str) -> None:
+    """Make the database where it is not there yet; raises `CannotStart`."""
+    missing = f"WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '{name}')"
+    trouble = await _asked(server, f"SELECT 'CREATE DATABASE {name}' {missing} \\gexec\n")
+    if trouble:
+        raise CannotStart(f"postgres does not make the database {name}: {trouble}")
+
+
+async def _asked(server: PostgresServer, statement: str) -> str:
+    """What went wrong with it; nothing: it was carried out."""
+    psql = await asyncio.create_subprocess_exec(
+        *server.client(),
+        env={**os.environ, **server.client_environment()},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
     try:
-        async with await psycopg.AsyncConnection.connect(_plain(url), connect_timeout=2):
-            return True
-    except psycopg.OperationalError as error:
-        if "password authentication failed" in str(error):
-            raise CannotStart(
-                "postgres does not take the password in secrets.json; its data belongs to other secrets"
-            ) from error
-        return False
-
-
-async def make_database(url: str, name: str) -> None:
-    """Make the database where it is not there yet."""
-    async with await psycopg.AsyncConnection.connect(_plain(url), autocommit=True) as connection:
-        found = await connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name])
-        if await found.fetchone() is None:
-            await connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        _, said = await psql.communicate(statement.encode())
+    finally:
+        if psql.returncode is None:
+            psql.kill()
+    return (
+        said.decode(errors="replace").strip() or f"psql exited with code {psql.returncode}"
+        if psql.returncode
+        else ""
+    )
 
 
 async def haproxy_answers(runtime: RuntimeApi) -> bool:
@@ -107,16 +119,16 @@ async def _says_200(port: int, path: str) -> bool:
 
 async def _ask(port: int, path: str) -> bytes:
     """The whole answer; raises `OSError`, of which `TimeoutError` is one."""
+    question = f"GET {path} HTTP/1.1\r\nHost: probe.invalid\r\nConnection: close\r\n\r\n"
+    return await _say(port, question.encode())
+
+
+async def _say(port: int, words: bytes) -> bytes:
+    """What it answers before it closes; raises `OSError`."""
     async with asyncio.timeout(_TIMEOUT_S):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
-            question = f"GET {path} HTTP/1.1\r\nHost: probe.invalid\r\nConnection: close\r\n\r\n"
-            writer.write(question.encode())
+            writer.write(words)
             return await reader.read()
         finally:
             writer.close()
-
-
-def _plain(url: str) -> str:
-    """The URL as psycopg itself reads it."""
-    return driver_url(url).set(drivername="postgresql").render_as_string(hide_password=False)

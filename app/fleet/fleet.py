@@ -10,15 +10,16 @@ from typing import Any
 
 from app.fleet import answers
 from app.fleet.book import Book
+from app.fleet.crew import Crew
 from app.fleet.errors import BalancerSilent, CannotStart
 from app.fleet.events import Done, Event, Report
 from app.fleet.haproxy import SOCKET
 from app.fleet.hotline import SOCKET as HOTLINE
 from app.fleet.hotline import Hotline
 from app.fleet.housekeeping import Housekeeping
-from app.fleet.identity import make_key_pair
+from app.fleet.later import Later
 from app.fleet.logs import last_words
-from app.fleet.member import Care, Member
+from app.fleet.member import Member
 from app.fleet.operations import INTO_ROTATION, Means, Operations
 from app.fleet.orphans import end_orphans
 from app.fleet.piloting import autopilot
@@ -32,14 +33,14 @@ from app.fleet.rotation import Rotation
 from app.fleet.runtime import RuntimeApi
 from app.fleet.together import together
 from app.fleet.topology import FleetOptions, Topology
-from app.fleet.wishes import Wishes
 
 
 class Fleet:
     """Lives in one state directory, whose lock the caller holds."""
 
-    def __init__(self, options: FleetOptions, report: Report) -> None:
+    def __init__(self, options: FleetOptions, report: Report, later: Later) -> None:
         self._options = options
+        self._later = later
         self._say = report
         self._stopping = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -51,20 +52,14 @@ class Fleet:
         # Whatever a replica would refuse is refused before anything is started.
         self._grace = self._topology.shop_settings().shutdown_grace
         self._rotation = Rotation(RuntimeApi(self._topology.haproxy.socket))
-        self._redis = self._member(
-            self._topology.redis_command(), Care(answers=self._redis_answers, noted=self._book.note)
+        self._crew = Crew(
+            topology=self._topology, book=self._book, rotation=self._rotation, report=self._report
         )
-        self._database = self._own_database()
-        self._haproxy = self._member(
-            self._topology.haproxy_command(),
-            Care(
-                answers=partial(answers.haproxy_answers, self._rotation.runtime),
-                noted=self._book.note,
-                joins=self._join_everyone,
-            ),
-        )
+        self._redis = self._crew.redis()
+        self._database = self._crew.database()
+        self._haproxy = self._crew.haproxy(self._join_everyone)
         self._replicas = Replicas(Setting(make=self._replica, rotation=self._rotation, grace=self._grace))
-        self._services = [self._service(name) for name in options.services]
+        self._services = [self._crew.service(name) for name in options.services]
         operations = self._operations()
         self._hotline = Hotline(options.state.socket(HOTLINE), operations.carry_out)
         self._autopilot = autopilot(options.state.plan, self._book, self._replicas, operations, self._report)
@@ -113,7 +108,7 @@ class Fleet:
             Means(
                 replicas=self._replicas,
                 rotation=self._rotation,
-                wishes=Wishes(self._topology.redis.url, self._report),
+                wishes=partial(self._later.wishes, self._topology.redis.url, self._report),
                 book=self._book,
                 report=self._report,
                 find_port=self._find_port,
@@ -124,39 +119,8 @@ class Fleet:
             )
         )
 
-    def _member(self, command: Command, care: Care) -> Member:
-        return Member(command, self._options.state, care, self._report)
-
-    def _own_database(self) -> Member | None:
-        if self._options.database_url is not None:
-            return None
-        postgres = self._topology.postgres
-        care = Care(answers=partial(answers.postgres_answers, postgres.url()), noted=self._book.note)
-        return self._member(self._topology.postgres_command(), care)
-
     def _replica(self, name: str) -> Member:
-        command = self._topology.replica_command(name)
-        care = Care(
-            answers=partial(answers.is_alive, self._ports[name]),
-            noted=self._book.note,
-            hangs=partial(answers.hangs, self._ports[name]),
-            hung_after=self._options.liveness_limit,
-            joins=partial(self._join, name),
-            leaves=partial(self._rotation.leave, name),
-        )
-        return self._member(command, care)
-
-    def _service(self, name: str) -> Member:
-        care = Care(
-            answers=partial(answers.is_ready, self._ports[name]),
-            noted=self._book.note,
-            hangs=partial(answers.hangs, self._ports[name]),
-            hung_after=self._options.liveness_limit,
-        )
-        return self._member(self._topology.service_command(name), care)
-
-    async def _redis_answers(self) -> bool:
-        return await answers.redis_answers(self._topology.redis.url)
+        return self._crew.replica(name, partial(self._join, name))
 
     # -- start ---------------------------------------------------------------------------------------------
 
@@ -183,7 +147,7 @@ class Fleet:
             drained={name: it for name, it in earlier.drained.items() if name in wanted},
         )
         if self._options.services:
-            await asyncio.to_thread(make_key_pair, self._options.state)
+            await asyncio.to_thread(self._later.make_key_pair, self._options.state)
         self._book.begin(record)
 
     async def _start(self) -> None:
@@ -216,7 +180,7 @@ class Fleet:
         postgres = self._topology.postgres
         await asyncio.to_thread(postgres.initialise)
         await self._bring_up(self._database)
-        await answers.make_database(postgres.url(), "chopho")
+        await answers.make_database(postgres, "chopho")
 
     async def _bring_up(self, member: Member) -> None:
         await member.start(self._book.record.processes.get(member.command.name))

@@ -13,6 +13,7 @@ from app.fleet.book import Book
 from app.fleet.errors import FleetError, NoSuchReplica, WouldBeOutage
 from app.fleet.events import Drained, Progress, Report
 from app.fleet.keys import Keys
+from app.fleet.later import Told
 from app.fleet.orders import Drain, Ready, Reload, Request, Restart, RetireKey, RotateKeys, Scale
 from app.fleet.record import DrainRecord, number_of
 from app.fleet.replicas import Replicas
@@ -20,7 +21,6 @@ from app.fleet.rotation import Rotation
 from app.fleet.runtime import SLOTS
 from app.fleet.state import StateDirectory
 from app.fleet.together import together
-from app.fleet.wishes import Wishes, usable
 
 LAST_ONE: Final = (
     "{name} is the last one in rotation: draining it is an outage; add another replica first, or say --force"
@@ -33,13 +33,13 @@ INTO_ROTATION: Final = timedelta(seconds=60)
 class Means:
     """What orders are carried out with.
 
-    `find_port` gives a new replica its port, `reload` has HAProxy read its configuration again, `grace` is how
+    `wishes` gives what tells the replicas; `find_port` gives a new replica its port, `reload` has HAProxy read its configuration again, `grace` is how
     long requests may take to finish, `longest_session` how long what a key signed may live.
     """
 
     replicas: Replicas
     rotation: Rotation
-    wishes: Wishes
+    wishes: Callable[[], Told]
     book: Book
     report: Report
     find_port: Callable[[str], int]
@@ -71,16 +71,17 @@ class Operations:
         if not (order.force or await self._means.rotation.has_others(order.name)):
             raise WouldBeOutage(LAST_ONE.format(name=order.name))
         reason = order.reason or "no reason given"
-        drained = DrainRecord(by=by, reason=usable(reason), at=datetime.now(UTC))
+        wishes = self._means.wishes()
+        drained = DrainRecord(by=by, reason=wishes.usable(reason), at=datetime.now(UTC))
         self._means.book.note_drained(order.name, drained)
-        await self._means.wishes.drain(order.name, by=by, reason=reason)
+        await wishes.drain(order.name, by=by, reason=reason)
         idle = await self._means.rotation.drain(order.name, within=self._means.grace)
         self._means.report(Drained(order.name, idle=idle))
 
     @_do.register
     async def _ready(self, order: Ready, by: str) -> None:
         self._known(order.name)
-        await self._means.wishes.undrain(order.name, by=by, reason="ready")
+        await self._means.wishes().undrain(order.name, by=by, reason="ready")
         self._means.book.note_drained(order.name, None)
         await self._means.rotation.join(order.name, self._means.book.record.ports[order.name])
         await self._all_up([order.name])
@@ -177,7 +178,7 @@ class Operations:
         await self._means.rotation.forget(name)
         if name in self._means.book.record.drained:
             # Whoever gets the name next was never drained.
-            await self._means.wishes.undrain(name, by="scale", reason="the replica is gone")
+            await self._means.wishes().undrain(name, by="scale", reason="the replica is gone")
             self._means.book.note_drained(name, None)
 
     async def _all_up(self, names: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +66,25 @@ class PostgresServer:
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return self.as_server(["postgres", "-D", str(self.data), *options, *more])
+
+    def client(self) -> Sequence[str]:
+        """The command of a client that carries out what it reads, and stops at the first thing that goes wrong."""
+        where = (
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--username",
+            "chopho",
+            "--dbname",
+            "postgres",
+        )
+        manner = ("--no-psqlrc", "--no-password", "--quiet", "--set", "ON_ERROR_STOP=1", "--file", "-")
+        return [str(self.programs / "psql"), *where, *manner]
+
+    def client_environment(self) -> Mapping[str, str]:
+        """What the client is told where `ps` does not show it."""
+        return {"PGPASSWORD": self.password, "PGCONNECT_TIMEOUT": "2", "LC_ALL": "C"}
 
     def as_server(self, command: Sequence[str]) -> list[str]:
         """The command as a user that PostgreSQL accepts: it refuses to run as root."""

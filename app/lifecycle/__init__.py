@@ -11,12 +11,25 @@ the same without the delay. A second signal forces. A thread ends the process wi
 stands still (`WatchdogConfig`), and systemd is told of all of it (`Notifier`).
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .in_flight import InFlight
 from .notify import Notifier
 from .phase import Lifecycle, LifecycleConfig, Phase
 from .probes import LIVENESS, READINESS, Probes
-from .server import serve
 from .watchdog import WatchdogConfig
+
+if TYPE_CHECKING:
+    from .server import serve
+
+
+def __getattr__(name: str) -> object:
+    """The server comes with uvicorn, which who only configures a process need not wait for."""
+    if name != "serve":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(".server", __name__).serve
+
 
 __all__ = [
     "LIVENESS",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, Protocol, TypeAlias
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from app.observability.compartments import Compartment, Usage
@@ -69,20 +69,15 @@ class ResilienceWatch:
             ("name", "kind"),
             registry=registry,
         )
-        events = Counter(
-            "resilience4j_events",
-            "What breakers, bulkheads, limiters and retries told.",
-            ("name", "event"),
-            registry=registry,
-        )
         self._time = cache(durations.labels)
-        self._count = cache(events.labels)
+        # Three events a call: a metric of the library's takes its lock and checks its labels each time.
+        self._events: Counter[tuple[str, type[Event]]] = Counter()
         registry.register(self)
 
     def __call__(self, event: Event) -> None:
         """Count the event, and log it if an operator would want to know."""
         kind = type(event)
-        self._count(event.name, _EVENTS.get(kind.__name__, "other")).inc()
+        self._events[event.name, kind] += 1
         if kind is CallPermitted:
             self._meters[event.name].take()
         elif kind is CallFinished:
@@ -139,8 +134,19 @@ class ResilienceWatch:
         )
 
     def collect(self) -> Iterator[Metric]:
-        """The samples of every snapshot, under resilience4j's names."""
-        return _families([sample for one in self._watched for sample in samples(one.snapshot())])
+        """The samples of every snapshot, under resilience4j's names, and what was told."""
+        yield self._told()
+        yield from _families([sample for one in self._watched for sample in samples(one.snapshot())])
+
+    def _told(self) -> Metric:
+        told = CounterMetricFamily(
+            "resilience4j_events",
+            "What breakers, bulkheads, limiters and retries told.",
+            labels=("name", "event"),
+        )
+        for (name, kind), count in self._events.copy().items():
+            told.add_metric([name, _EVENTS.get(kind.__name__, "other")], count)
+        return told
 
 
 _Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily

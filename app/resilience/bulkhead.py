@@ -67,6 +67,8 @@ class Bulkhead:
         self.name = name
         self.config = BulkheadConfig() if config is None else config
         self._listeners = tuple(listeners)
+        # Frozen, and told with every call: one of each is enough.
+        self._permitted, self._finished = CallPermitted(name=name), CallFinished(name=name)
         self._in_use = 0
         self._rejected = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -87,13 +89,13 @@ class Bulkhead:
         else:
             raise self._refusal()
         if self._listeners:
-            tell(self._listeners, CallPermitted(name=self.name))
+            tell(self._listeners, self._permitted)
 
     def leave(self) -> None:
         """Give the place to the first who waits, or back."""
         self._pass_on()
         if self._listeners:
-            tell(self._listeners, CallFinished(name=self.name))
+            tell(self._listeners, self._finished)
 
     def snapshot(self) -> BulkheadSnapshot:
         """Everything there is to see."""

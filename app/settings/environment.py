@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
+from app.settings.errors import SettingsError
 from app.settings.fields import PREFIX, Environment
 from app.settings.fleet import FleetSettings
 from app.settings.services import (
@@ -44,10 +45,6 @@ _SECRET: Final = frozenset(
     }
 )
 """Never repeated in a message; the URLs may carry a password."""
-
-
-class SettingsError(Exception):
-    """A setting cannot be used: one line naming the variable, what it got and what it wants."""
 
 
 def read(model: type[Model], environment: Mapping[str, str] | None = None) -> Model:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from app.clients.mail.config import mail_url, sender_of
-from app.stores.poolers import MODE, WORD
+from app.stores.pooler_words import MODE, WORD
 
 PREFIX: Final = "CHOPHO_"
 

@@ -6,13 +6,9 @@ client's: prepared statements, settings, locks of a session. The URL says so: ``
 
 from __future__ import annotations
 
-from typing import Final
-
 from sqlalchemy.engine import URL, make_url
 
-WORD: Final = "pooler"
-MODE: Final = "transaction"
-"""The one mode that needs anything of us; one connection for each client is as good as none between."""
+from app.stores.pooler_words import MODE, WORD
 
 
 def is_pooled(url: str) -> bool:

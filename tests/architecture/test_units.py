@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 from typer.main import get_command
 
-from app.cli.root import cli
+from app.cli.groups import command_line
 from app.settings import Settings
 
 ROOT: Final = Path(__file__).parents[2]
@@ -55,7 +55,7 @@ def test_a_unit_starts_a_command_that_there_is(unit: Path) -> None:
     started = service(unit)["ExecStart"].replace("%i", instance).replace("${PORT}", "8101")
     words = shlex.split(started)
     arguments = words[words.index("app") + 1 :]
-    command = get_command(cli)
+    command = get_command(command_line())
     serve = command.commands[arguments[0]]  # type: ignore[attr-defined]  # the group of all commands
     with serve.make_context("serve", arguments[1:]):
         pass

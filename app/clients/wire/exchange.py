@@ -53,9 +53,13 @@ class Exchange:
         if body is not None:
             self.connection.sent()
 
-    def expect_within(self, timeout_s: float) -> None:
-        """From now on the head of the answer must come in time, or whoever waits for it gets `TimedOut`."""
-        self._timer = asyncio.get_running_loop().call_later(timeout_s, self._time_out, timeout_s)
+    def expect_within(self, timeout_s: float, *, passed_s: float = 0) -> None:
+        """The head of the answer must come in time, or whoever waits for it gets `TimedOut`.
+
+        `passed_s` of the time are over already.
+        """
+        left_s = timeout_s - passed_s
+        self._timer = asyncio.get_running_loop().call_later(left_s, self._time_out, timeout_s)
 
     async def head(self) -> None:
         """Return once the head of the answer is there; raises `Lost`, or what the exchange was failed with."""

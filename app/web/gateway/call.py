@@ -61,7 +61,6 @@ class ServiceCall:
                 head = self._head(scope, framing, guard.timeout_s)
                 await exchange.open(scope["method"], head, body if is_whole else None)
                 if is_whole:
-                    exchange.expect_within(guard.timeout_s)
                     upload.watch()
                 else:
                     upload.send(body, is_chunked=framing.startswith(b"transfer"))

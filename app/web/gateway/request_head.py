@@ -39,20 +39,19 @@ class RequestHeads:
         """The head, with `more` whole lines in it; raises `Malformed`."""
         headers = scope["headers"]
         passed = passed_in(headers, named_by_connection(headers))
-        if is_control(b"".join(value for _, value in passed)):
+        if is_control(b"".join([value for _, value in passed])):
             raise Malformed("a header has a control character")
-        lines = [
-            *(b"%b: %b\r\n" % pair for pair in passed),
-            b"x-forwarded-for: %b\r\n" % forwarded_chain(scope),
-            b"x-request-id: %b\r\n" % scope["state"]["request_id"].encode(),
-            more,
-        ]
-        if token is not None:
-            lines.append(f"{INTERNAL_TOKEN}: {token}\r\n".encode())
-        method: str = scope["method"]
         query: bytes = scope["query_string"]
-        target = path + b"?" + _UNSAFE.sub(_escaped, query) if query else path
-        return method.encode() + b" " + target + self._constant + b"".join(lines) + b"\r\n"
+        return b"%b %b%b%bx-forwarded-for: %b\r\nx-request-id: %b\r\n%b%b\r\n" % (
+            scope["method"].encode(),
+            path + b"?" + _UNSAFE.sub(_escaped, query) if query else path,
+            self._constant,
+            b"".join([b"%b: %b\r\n" % pair for pair in passed]),
+            forwarded_chain(scope),
+            scope["state"]["request_id"].encode(),
+            more,
+            b"" if token is None else f"{INTERNAL_TOKEN}: {token}\r\n".encode(),
+        )
 
 
 def framing_of(scope: Scope) -> bytes:

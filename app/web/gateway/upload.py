@@ -35,8 +35,10 @@ class Upload:
         self._task: asyncio.Task[None] | None = None
 
     def watch(self) -> None:
-        """There is no more to send."""
-        self._timer = self._loop.call_later(WATCH_AFTER_S, self._start_watching)
+        """There is no more to send: from now on the service has its time for an answer."""
+        # One timer for both: most calls are over before it ends.
+        after_s = min(WATCH_AFTER_S, self._timeout_s)
+        self._timer = self._loop.call_later(after_s, self._start_watching, after_s)
 
     def send(self, first: bytes, *, is_chunked: bool) -> None:
         """Send what came first and what follows."""
@@ -49,7 +51,8 @@ class Upload:
         if self._task is not None:
             self._task.cancel()
 
-    def _start_watching(self) -> None:
+    def _start_watching(self, passed_s: float) -> None:
+        self._exchange.expect_within(self._timeout_s, passed_s=passed_s)
         self._task = asyncio.create_task(self._until_gone())
 
     async def _until_gone(self) -> None:

@@ -35,9 +35,7 @@ _CODES: Final[Mapping[type[BaseException], tuple[int, str]]] = {
 SICK: Final[Mapping[str, int]] = {"NOTE": 0, "WARNING": 20, "ERROR": 21}
 """What `chopho doctor` ends with, by the worst it found; from mild to bad."""
 
-EPILOG: Final = (
-    f"Exit codes: 0 done; {'; '.join(f'{code} {words}' for code, words in _CODES.values())}; 130 interrupted."
-)
+EPILOG: Final = f"Exit codes: 0 done; {'; '.join(f'{code} {words}' for code, words in _CODES.values())}; 130 interrupted; 141 nobody read on."
 
 
 def exit_code_of(error: BaseException) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from app.fleet.errors import CannotStart, FleetError, NoSuchReplica, WouldBeOutage
 from app.fleet.events import Drained, Progress, Report
@@ -53,7 +54,7 @@ class ForeignFleet:
         await self.rotation.all_up([name], self.report, within=_INTO_ROTATION)
 
     async def restart(self, command: str, *, max_unavailable: int, by: str) -> None:
-        """Run the command for each replica while it is drained; stops at the first that does not come back."""
+        """Run the command for each replica while it is drained; stops after those among whom one does not come back."""
         if _PLACE not in command:
             raise FleetError(f"the command {command!r} does not say where the replica's name goes: {_PLACE}")
         _words(command)
@@ -66,7 +67,7 @@ class ForeignFleet:
             )
         for start in range(0, len(names), max_unavailable):
             batch = names[start : start + max_unavailable]
-            await asyncio.gather(*(self._restart(name, command, by) for name in batch))
+            await _all(*(self._restart(name, command, by) for name in batch))
             self.report(Progress("rolling restart", f"{start + len(batch)} of {len(names)} replicas"))
 
     async def _restart(self, name: str, command: str, by: str) -> None:
@@ -82,6 +83,13 @@ class ForeignFleet:
         names = await self.names()
         if name not in names:
             raise NoSuchReplica(f"HAProxy has no replica {name!r}; there are: {', '.join(names) or 'none'}")
+
+
+async def _all(*works: Coroutine[Any, Any, None]) -> None:
+    """All of it to its end, whatever becomes of one: none is left half-way. Raises the first failure."""
+    for ended in await asyncio.gather(*works, return_exceptions=True):
+        if ended is not None:
+            raise ended
 
 
 def _words(command: str) -> Sequence[str]:

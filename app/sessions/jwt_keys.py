@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,8 +27,8 @@ class Key:
 
     kid: str
     algorithm: str
-    verifying: Any
-    signing: Any
+    verifying: Any = field(repr=False)
+    signing: Any = field(repr=False)
     public: dict[str, Any] | None
 
 

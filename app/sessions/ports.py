@@ -73,7 +73,7 @@ class SessionStore(Protocol):
         """End the session with that handle, whosever it is, if it lives: its end was kept elsewhere."""
 
     def handle(self, ticket: str) -> str:
-        """What names the session in lists and to those who end it; of a ticket that `seal` opened."""
+        """What names the session in lists and to those who end it, in plain ASCII; of a ticket that `seal` opened."""
 
     async def epoch(self, user: str) -> int:
         """What dates a session of the user that begins now; one dated before the user's epoch is dead."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .changes import RESERVED
 from .config import SessionConfig
@@ -47,7 +47,7 @@ class Draft:
 class Record:
     """A live session; `ticket` is the one to present from now on."""
 
-    ticket: str
+    ticket: str = field(repr=False)
     created_ms: int
     seen_ms: int
     user: str | None
@@ -76,7 +76,7 @@ class Record:
 class Committed:
     """The change is stored; `ticket` is the one to present from now on."""
 
-    ticket: str
+    ticket: str = field(repr=False)
     numbers: Mapping[str, int]
 
 

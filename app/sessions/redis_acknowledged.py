@@ -27,14 +27,23 @@ class Acknowledged:
         """Connections made so far."""
         return self._wire.dialled
 
+    @property
+    def redirected(self) -> int:
+        """Commands sent on so far."""
+        return self._wire.redirected
+
     async def call(self, *commands: tuple[bytes, bytes]) -> list[Reply]:
         """The replies, once enough replicas have what the first command did; else `StoreUnavailable`."""
         key = commands[0][0]
         wait = key, pack("WAIT", self._replicas, self._patience_ms)
+        followed = self._wire.redirected
         first, reached, *others = await self._wire.call(commands[0], wait, *commands[1:])
         checked([reached])
         if reached < self._replicas:
             raise StoreUnavailable(f"{reached} of {self._replicas} replicas have it")
+        if self._wire.redirected != followed:
+            # The change went to another node than the one whose replicas were counted.
+            raise StoreUnavailable("the key has moved; whether replicas have it is unknown")
         return [first, *others]
 
     async def count(self, pattern: str) -> int:

@@ -32,6 +32,7 @@ class Cluster:
         self._servers: dict[Address, Server] = {}
         self._slots: list[Address] = []
         self._learning: asyncio.Task[None] | None = None
+        self.redirected = 0
 
     @property
     def dialled(self) -> int:
@@ -65,6 +66,7 @@ class Cluster:
             pending = {at: self._redirected(replies[at]) for at in pending if _is_redirection(replies[at])}
             if not pending:
                 return replies
+            self.redirected += len(pending)
         raise StoreUnavailable("redirected too often")
 
     async def count(self, pattern: str) -> int:

@@ -26,6 +26,10 @@ class Wire(Protocol):
     def dialled(self) -> int:
         """How many connections were made so far: a restart or a failover costs one."""
 
+    @property
+    def redirected(self) -> int:
+        """How many commands so far were sent on to where their key had moved."""
+
     def call(self, *commands: tuple[bytes, bytes]) -> Awaitable[list[Reply]]:
         """The replies to one or more (key, packed command) in order; `StoreUnavailable` for what is no answer."""
 
@@ -103,6 +107,7 @@ class Server:
         self._link: Link | None = None
         self._connecting: asyncio.Task[Link] | None = None
         self.dialled = 0
+        self.redirected = 0
 
     async def open(self) -> None:
         """Begin to connect; a server that is away is nobody's error yet."""

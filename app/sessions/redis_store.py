@@ -161,7 +161,9 @@ class RedisStore:
     async def end_again(self, handle: str) -> None:
         """Delete the hash; the index finds out by itself."""
         key = self._keys.session(handle)
-        checked((await self._ending.call((key, pack("DEL", key)), self._tracing(handle, "ended")))[:1])
+        # Under the same name a token may be blocked, which must not lapse with a trace.
+        trace = self._tracing(handle, "ended", "NX")
+        checked((await self._ending.call((key, pack("DEL", key)), trace))[:1])
 
     def handle(self, ticket: str) -> str:
         """What Redis sees of the ticket."""
@@ -217,8 +219,8 @@ class RedisStore:
 
     async def _touched(self, record: Record) -> None:
         try:
-            await self.commit(record.ticket, _NOTHING)
-            if record.user is not None:
+            touched = await self.commit(record.ticket, _NOTHING)
+            if record.user is not None and isinstance(touched, Committed):
                 ends = record.created_ms + self._config.absolute_ms
                 name = session_id(record.ticket)
                 await self._wire.call(*self._users.listing(ref_of(record.ticket), name, ends_ms=ends))
@@ -233,9 +235,9 @@ class RedisStore:
             return Ended(number(at), rotated=how == b"rotated")
         return Ended(epoch or None)
 
-    def _tracing(self, name: str, how: str) -> tuple[bytes, bytes]:
+    def _tracing(self, name: str, how: str, *unless: str) -> tuple[bytes, bytes]:
         key = self._keys.ended(name)
-        return key, pack("SET", key, f"{self._config.now_ms()}:{how}", "PX", FLIGHT_MS)
+        return key, pack("SET", key, f"{self._config.now_ms()}:{how}", "PX", FLIGHT_MS, *unless)
 
     def _bookkeeping(self, ticket: str, *, rotated: bool = False) -> list[tuple[bytes, bytes]]:
         name, ref = session_id(ticket), ref_of(ticket)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 from .backends import stores_of
 from .config import SessionConfig
@@ -19,6 +20,14 @@ from .tickets import LONG, REMEMBERED
 from .user_ids import checked_user
 
 _Value = TypeVar("_Value")
+
+
+_TRIED: Final = 4
+"""Cookies of our name in a line, and lines of such, that are verified: browsers send two at most, attackers hundreds."""
+
+
+class _Forged(LookupError):
+    """Cookies of our name, and none of them signed here."""
 
 
 class Sessions:
@@ -72,22 +81,26 @@ class Sessions:
 
     def presented(self, headers: Iterable[tuple[bytes, bytes]]) -> str | None:
         """The ticket of the first cookie of our name that was signed here; no I/O."""
+        forged = 0
         for header, line in headers:
-            if header == b"cookie" and self.cookie in line:
+            if header == b"cookie" and self.cookie in line and forged < _TRIED:
                 try:
                     return self._ticket_in(line) if len(line) > LONG else self._remembered(line)
+                except _Forged:
+                    forged += 1
                 except LookupError:
                     continue
         return None
 
     def _ticket_in(self, line: bytes) -> str:
         """The ticket in a line of cookies; raises `LookupError` where there is none."""
-        for value in cookie_values(line, self.cookie):
+        values = list(islice(cookie_values(line, self.cookie), _TRIED))
+        for value in values:
             stores = self._by_kind.get(value.partition(b".")[0])
             ticket = stores[0].seal.open(value) if stores else None
             if ticket is not None:
                 return ticket
-        raise LookupError
+        raise _Forged if values else LookupError
 
     def homes(self, ticket: str) -> tuple[SessionStore, ...]:
         """The stores that may hold the session, in the order to ask them."""
@@ -150,9 +163,11 @@ class Sessions:
         epoch = await store.end_all(user, own=claim.record.epoch)
         if not epoch:
             return None, 0
-        others = [await other.end_all(user, epoch=epoch) for other in self.stores if other is not store]
-        reissued = replace(draft(claim.record), epoch=max(epoch, *others, 0))
-        return await self._replacement(store, reissued), epoch
+        if len(self.stores) > 1:
+            # What lies elsewhere is dated by another clock. The first store goes last, so that two who end each
+            # other from different stores are told apart there.
+            epoch = await self.end_all(user)
+        return await self._replacement(store, replace(draft(claim.record), epoch=epoch)), epoch
 
     async def devices(self, user: str, *, current: str | None = None) -> Sequence[Device]:
         """The user's live sessions in every store, the latest seen first."""
@@ -183,7 +198,13 @@ class Sessions:
         """
         checked_user(user)
         # The first store last: a session that moves there meanwhile was dated by it before, or is found ended.
-        return max([await store.end_all(user, epoch=epoch) for store in reversed(self.stores)])
+        raised = {store: await store.end_all(user, epoch=epoch) for store in reversed(self.stores)}
+        highest = max(raised.values())
+        if epoch is None:
+            # A session that moved was dated by another server's clock than the one that judges it.
+            for store in [store for store, own in raised.items() if own < highest]:
+                await store.end_all(user, epoch=highest)
+        return highest
 
     async def epoch(self, user: str) -> int:
         """What dates a login of the user that begins now.

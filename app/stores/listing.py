@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import CTE, REAL, ColumnElement, FromClause, Text, any_, cast, func, literal, select, true
-from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.shop.catalog import Picture, ProductQuery, ProductSummary, Sort
 from app.shop.vietnamese import folded
 from app.stores.database import AnyRow, AnySelect
-from app.stores.search import SEARCH_MOST, query_of
+from app.stores.finding import asked_of
+from app.stores.finding import found as found_by
+from app.stores.search import SEARCH_MOST
 from app.stores.tables import categories, product_pictures, products
 
 _WEIGHTS: Final = [0.0, 0.0, 0.4, 1.0]
@@ -28,13 +30,10 @@ _SORTED_BY: Final[Mapping[Sort, Sequence[ColumnElement[Any]]]] = {
 def summaries(query: ProductQuery, *, offset: int) -> AnySelect:
     """The page's rows in order, each with the number of all matches as `total`."""
     found = _found(query)
-    order = _order(query, found)
-    listed = (
-        select(found.c.id, func.row_number().over(order_by=order).label("place"))
-        .order_by(*order)
-        .limit(query.page_size)
-        .offset(offset)
-        .cte("listed")
+    # The page is cut out before it is numbered: numbering first would sort every match to the end.
+    cut = select(found).order_by(*_order(query, found)).limit(query.page_size).offset(offset).subquery("cut")
+    listed = select(cut.c.id, func.row_number().over(order_by=_order(query, cut)).label("place")).cte(
+        "listed"
     )
     return _shown(listed, _total(query, found).label("total"))
 
@@ -101,24 +100,18 @@ def _found(query: ProductQuery) -> FromClause:
     """
     columns: list[ColumnElement[Any]] = [products.c.id, *_SORTED_BY.get(query.sort, ())]
     if not query.text.strip():
-        return select(*columns).where(*_matching(query)).subquery("found")
-    if query.sort != "best":
-        return select(*columns).where(*_matching(query)).cte("found")
-    phrase = folded(query.text[:SEARCH_MOST])
-    begins = func.starts_with(products.c.search, phrase).label("begins")
-    rank = func.ts_rank(cast(_WEIGHTS, ARRAY(REAL)), products.c.head_words, _asked(query)).label("rank")
-    return select(*columns, begins, rank).where(*_matching(query)).cte("found")
+        return select(*columns).where(*_shown_by(query)).subquery("found")
+    if query.sort == "best":
+        phrase = folded(query.text[:SEARCH_MOST])
+        columns.append(func.starts_with(products.c.search, phrase).label("begins"))
+        weights, asked = cast(_WEIGHTS, ARRAY(REAL)), asked_of(query.text)
+        columns.append(func.ts_rank(weights, products.c.head_words, asked).label("rank"))
+    return found_by(query.text, columns, _shown_by(query))
 
 
-def _asked(query: ProductQuery) -> ColumnElement[Any]:
-    return cast(query_of(query.text), TSQUERY)
-
-
-def _matching(query: ProductQuery) -> Sequence[ColumnElement[bool]]:
-    """Every word somewhere in the product; a text of nothing but separators matches nothing."""
+def _shown_by(query: ProductQuery) -> Sequence[ColumnElement[bool]]:
+    """What shoppers may see, and the filters let through."""
     asked: list[ColumnElement[bool]] = [products.c.visible, products.c.price_from.is_not(None)]
-    if query.text.strip():
-        asked.append(products.c.words.bool_op("@@")(_asked(query)))
     if query.category is not None:
         shelf = select(categories.c.id).where(categories.c.slug == query.category).scalar_subquery()
         asked.append(products.c.category_id == shelf)

@@ -48,13 +48,13 @@ def findable(
     }
 
 
-def query_of(text: str) -> str:
-    """A `tsquery` literal: every word, the last one as a beginning, since it may still be typed.
+def query_of(text: str, *, last_is_whole: bool = False) -> str:
+    """A `tsquery` literal: every word, the last one as a beginning unless it is told to be whole: it may still be typed.
 
     Empty when the text has nothing that can be looked for.
     """
     found = [_quoted(word) for word in words(text[:SEARCH_MOST])[:WORDS_MOST]]
-    return f"{' & '.join(found)}:*" if found else ""
+    return " & ".join(found) + ("" if last_is_whole else ":*") if found else ""
 
 
 def _quoted(word: str) -> str:

@@ -9,6 +9,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     DateTime,
     ForeignKey,
     Identity,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     Text,
     Uuid,
     func,
+    literal_column,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
@@ -65,6 +67,12 @@ categories: Final = Table(
     Column("name", Text, nullable=False),
 )
 
+BEGINNING_MOST: Final = 60
+"""Characters of `search` that a beginning is looked up by."""
+
+beginning: Final[ColumnElement[str]] = literal_column(f'left(search, {BEGINNING_MOST}) COLLATE "C"', Text)
+"""As its index has it, without a parameter that a prepared statement would not know."""
+
 products: Final = Table(
     "products",
     metadata,
@@ -93,6 +101,9 @@ products: Final = Table(
     Column("price_from", BigInteger),
     Column("in_stock", Boolean, nullable=False, server_default=text("false")),
     Index("products_words_idx", "words", postgresql_using="gin"),
+    Index("products_head_words_idx", "head_words", postgresql_using="gin"),
+    # Byte by byte too, which PostgreSQL does not count to the expression: `beginning` is what it answers.
+    Index("products_beginning_idx", text(f"left(search, {BEGINNING_MOST})")),
     *(
         Index(f"products_{'_'.join(columns)}_shown_idx", *columns, "id", postgresql_where=text("visible"))
         for columns in (

@@ -12,9 +12,11 @@ import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socket import create_connection
 
 import httpx
 import pytest
@@ -171,6 +173,18 @@ class TestWhatHaproxyHasToSayItself:
         assert (page.status_code, problem.status_code) == (504, 504)
         assert problem.json()["code"] == "gateway_timeout"
         assert "<html" in page.text
+
+    def test_what_is_no_request_gets_haproxys_own_400_and_nothing_about_us(self, plain: Door) -> None:
+        """Its parser answers from a text that is compiled into it: no error file is asked, whoever sent it."""
+        for said in (b"GET /api/v1/x HTTP/1.1\r\nno header\r\n\r\n", b"\x16\x03\x01 hello\r\n\r\n"):
+            at = ("127.0.0.1", httpx.URL(plain.url).port or 0)
+            with closing(create_connection(at, timeout=20)) as connection:
+                connection.sendall(said)
+                head, _, body = b"".join(iter(partial(connection.recv, 65536), b"")).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 400 ")
+            assert b"cache-control: no-cache" in head.lower()
+            assert len(body) < 200
+            assert b"haproxy" not in (head + body).lower()
 
     def test_a_replicas_own_refusal_keeps_its_type(self, plain: Door) -> None:
         assert httpx.get(f"{plain.url}/api/v1/x").headers.get("content-type") is None

@@ -225,6 +225,33 @@ def test_a_fleet_of_others_keeps_what_its_operator_drained_out(whole_fleet: Stub
         done(whole_fleet, Scale(replicas=2))
 
 
+def test_a_fleet_of_others_is_restarted_two_at_a_time_and_one_that_fails_leaves_no_other_half_way(
+    whole_fleet: StubFleet, tmp_path: Path
+) -> None:
+    done(whole_fleet, Scale(replicas=3))
+    at = ("--socket", str(whole_fleet.runtime.socket), "--max-unavailable")
+    # The first of two fails at once, while the second still has to begin.
+    slow = tmp_path / "restart"
+    slow.write_text('#!/bin/sh\n[ "$1" = app1 ] && exit 1\nsleep 1\ntouch "$2/$1"\n')
+    slow.chmod(0o700)
+    try:
+        refused = chopho("restart", "--rolling", "--with", "true {name}", *at, "3")
+        assert (refused.returncode, refused.stderr.count("\n")) == (14, 1)
+        assert "smaller --max-unavailable" in refused.stderr
+        stopped = chopho("restart", "--rolling", "--with", f"{slow} {{name}} {tmp_path}", *at, "2")
+        assert (stopped.returncode, stopped.stderr.count("\n")) == (7, 1)
+        assert whole_fleet.states() == {"app1": "DRAIN", "app2": "UP", "app3": "UP"}
+        assert (tmp_path / "app2").exists()
+        done(whole_fleet, Ready(name="app1"))
+        restarted = chopho("restart", "--rolling", "--with", f"touch {tmp_path}/{{name}}", *at, "2")
+        assert (restarted.returncode, restarted.stderr) == (0, "")
+        assert "2 of 3 replicas" in restarted.stdout
+        assert set(whole_fleet.states().values()) == {"UP"}
+    finally:
+        done(whole_fleet, Ready(name="app1"))
+        done(whole_fleet, Scale(replicas=2))
+
+
 def test_machines_get_one_object(whole_fleet: StubFleet) -> None:
     ended = as_json(ordered(whole_fleet, "scale", "2", "--json").stdout)
     assert (ended["ok"], ended["error"]) == (True, None)

@@ -7,10 +7,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+import redis
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from tests.apps.session_app import CONFIG
+from app.sessions import Sessions
+from app.sessions.config import FLIGHT_MS
+from app.sessions.records import Draft
+from tests.apps.session_app import CONFIG, KEYS
 from tests.apps.session_fleet import back_after, fleet, shopped_through
 from tests.redis_servers import own_redis
 
@@ -78,6 +82,18 @@ async def test_revocation_reaches_both_backends(urls: Sequence[str]) -> None:
 async def test_a_session_that_ended_before_the_change_stays_ended(urls: Sequence[str]) -> None:
     """Nobody told the new backend, and a token says of itself that it is alive."""
     assert not any(await back_after(*urls))
+
+
+async def test_an_end_that_is_given_again_to_both_backends_in_one_redis_blocks_a_token_for_good(
+    redis_url: str,
+) -> None:
+    sessions = Sessions.from_url(f"jwt+{redis_url}", keys=KEYS, config=CONFIG, also_accept=redis_url)
+    record = await sessions.primary.create(Draft(fields={"a": b"1"}, user="user:1"))
+    handle = sessions.primary.handle(record.ticket)
+    await sessions.end_again(handle)
+    with redis.Redis.from_url(redis_url) as server:
+        assert server.pttl(f"{CONFIG.namespace}:ended:{handle}") > FLIGHT_MS
+    await sessions.close()
 
 
 async def test_a_session_from_before_the_change_is_listed_and_logged_out(urls: Sequence[str]) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from redis.crc import key_slot
 
 from app.sessions import Session, Sessions, StoreUnavailable
 from app.sessions.ports import SessionStore
 from app.sessions.records import Draft, Ended, Record
+from app.sessions.redis_keys import Keys
+from app.sessions.tickets import user_ref
 from tests.apps.session_app import CONFIG, KEYS
 from tests.conftest import wait_until
-from tests.redis_servers import OwnRedis, attach, redis_pair
+from tests.redis_servers import OwnRedis, attach, info, own_redis, redis_cluster, redis_pair
 
 MINE = Draft(fields={"a": b"1"}, user="user:1")
 
@@ -134,6 +137,42 @@ async def test_waiting_for_a_replica_holds_up_nobody_else(
     with pytest.raises(StoreUnavailable):
         await waiting
     pair[1].thaw()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sequence[OwnRedis]]:
+    """Two nodes that share the slots, and a replica of the first."""
+    folder = tmp_path_factory.mktemp("cluster")
+    options = "--cluster-enabled", "yes", "--repl-diskless-sync-delay", "0"
+    with redis_cluster(folder, nodes=2) as nodes, own_redis(folder / "replica", None, *options) as replica:
+        replica.command("CLUSTER", "MEET", "127.0.0.1", nodes[0].port)
+        first = nodes[0].command("CLUSTER", "MYID")
+        wait_until(lambda: first in replica.command("CLUSTER", "NODES"), what="the replica's view")
+        replica.command("CLUSTER", "REPLICATE", first)
+        wait_until(lambda: b"state=online" in info(nodes[0]), what="the replica's link")
+        yield nodes
+
+
+async def test_an_end_whose_key_has_moved_is_not_reported_done_by_the_node_it_left(
+    cluster: Sequence[OwnRedis],
+) -> None:
+    """Only the replicas of the node that made the change count; the second has none."""
+    first, second = cluster
+    sessions = await opened(f"redis+cluster://127.0.0.1:{first.port}", replicas=1)
+    keys = Keys(CONFIG.namespace)
+    slots = {f"user:{n}": key_slot(keys.epoch(user_ref(CONFIG.namespace, f"user:{n}"))) for n in range(50)}
+    stays, moves, *_ = [user for user, slot in slots.items() if slot < 16384 // 2]
+    alone = next(user for user, slot in slots.items() if slot >= 16384 // 2)
+    assert await sessions.primary.end_all(stays) > 0
+    with pytest.raises(StoreUnavailable, match="0 of 1 replicas"):
+        await sessions.primary.end_all(alone)
+    for node in (second, first):
+        node.command("CLUSTER", "SETSLOT", slots[moves], "NODE", second.command("CLUSTER", "MYID"))
+    for says in ("has moved", "0 of 1 replicas"):
+        with pytest.raises(StoreUnavailable, match=says):
+            await sessions.primary.end_all(moves)
+    assert await sessions.primary.end_all(stays) > 0
+    await sessions.close()
 
 
 async def test_without_the_setting_the_primary_alone_is_enough(pair: tuple[OwnRedis, OwnRedis]) -> None:

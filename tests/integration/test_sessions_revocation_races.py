@@ -117,6 +117,20 @@ async def _end(store: RedisStore, ticket: str, ending: str) -> None:
             assert await store.settle(claim)
 
 
+async def test_a_touch_under_way_never_lists_an_ended_session_again(
+    slow: RedisStore, other: RedisStore, gate: Gate, server: redis.Redis, clock: Clock
+) -> None:
+    ticket = (await other.create(MINE)).ticket
+    clock.advance(CONFIG.idle_timeout * 0.1)
+    gate.held = COMMIT
+    await slow.load(ticket)
+    await gate.reached.wait()
+    await other.end(ticket)
+    gate.opened.set()
+    await slow.close()  # which lets touches finish
+    assert list(server.scan_iter(match="*:index:*")) == []
+
+
 async def test_logins_and_logouts_at_once_leave_a_true_list(slow: RedisStore, other: RedisStore) -> None:
     ending = [await slow.create(MINE) for _ in range(20)]
     ways = (slow, other)

@@ -27,8 +27,11 @@ from app.sessions import (
 from app.sessions.changes import applied
 from app.sessions.cookies import set_cookie
 from app.sessions.devices import device_name
+from app.sessions.jwt_keys import KeyRing
+from app.sessions.jwt_tokens import Tokens
+from app.sessions.memory import MemoryStore
 from app.sessions.merging import How
-from app.sessions.records import Draft, Unreadable, record_of
+from app.sessions.records import Claim, Committed, Draft, Record, Unreadable, record_of
 from app.sessions.tickets import SignedSeal, derived_keys, new_ticket, ref_of, session_id, user_ref
 
 NEW, OLD = "new key of thirty-two bytes or so!", "old key of thirty-two bytes or so!"
@@ -75,6 +78,37 @@ async def test_a_websocket_is_told_what_it_cannot_do_instead_of_losing_it(does: 
     middleware = SessionMiddleware(talk, sessions=Sessions.from_url("memory://", keys=[NEW]))
     with pytest.raises(TooLate):
         await middleware({"type": "websocket", "headers": []}, silent, silent)
+
+
+def test_nothing_that_would_log_anybody_in_shows_when_it_is_printed() -> None:
+    """In a traceback with locals, say, or in a line of log."""
+    ticket, now = new_ticket("r1", "ns", "user:1"), SessionConfig().now_ms()
+    record = Record(ticket=ticket, created_ms=now, seen_ms=now, user="user:1", epoch=0, fields={})
+    tokens = Tokens(KeyRing.from_secrets([NEW]), SessionConfig())
+    token = tokens.write(record, "jti")
+    (key,) = tokens.keys
+    shown = repr([record, Committed(ticket, {}), Claim(record=record, stamp=""), tokens.read(token), key])
+    assert "user:1" in shown
+    secret = repr(key.signing)[2:-1]
+    assert not [hidden for hidden in (ticket, token, secret) if hidden in shown]
+
+
+def test_however_many_forged_cookies_come_a_few_are_verified() -> None:
+    verified = []
+
+    class Counting(SignedSeal):
+        def open(self, value: bytes) -> str | None:
+            verified.append(value)
+            return super().open(value)
+
+    config, seal = SessionConfig(cookie_secure=False), Counting([NEW])
+    sessions = Sessions([MemoryStore(config, seal)], config)
+    ticket = new_ticket("m1", "ns", None)
+    genuine, forged = b"session=" + seal.close(ticket).encode(), b"session=m1.a..AAAA"
+    others = [(b"cookie", b"a_session=1")] * 50
+    assert sessions.presented([(b"cookie", b"; ".join([forged] * 300))] * 90) is None
+    assert len(verified) <= 16
+    assert sessions.presented([*others, (b"cookie", forged), (b"cookie", forged + b"; " + genuine)]) == ticket
 
 
 @pytest.mark.parametrize("tail", ["=", "==", "=A", "!", "٣"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+import psycopg
 import pytest
 
 from app.shop.catalog import ProductQuery, Sort
@@ -113,6 +114,39 @@ async def test_a_word_is_found_while_it_is_typed(shelf: SqlCatalog) -> None:
     for typed in ("thốt nố", "thot no", "tho", "th"):
         assert await names(shelf, typed) == ["Đường thốt nốt"]
     assert await names(shelf, "th not") == [], "only the last word may still be typed"
+
+
+CROWD = """
+INSERT INTO categories (slug, name) VALUES ('dam-dong', 'Đám đông');
+INSERT INTO products (slug, name, description, category_id, search, sort_key, words, head_words)
+SELECT kind || n, name, '', (SELECT id FROM categories), name, name, words || told, words
+FROM generate_series(1, 1200) AS n,
+     (VALUES ('c', 'chieu', ''), ('b', 'gom coi', ''), ('p', 'phin', 'coi')) AS kinds (kind, called, text),
+     LATERAL (SELECT concat_ws(' ', called, 'so' || n) AS name) AS made,
+     LATERAL (SELECT setweight(to_tsvector('simple', name), 'A') AS words, to_tsvector('simple', text) AS told) AS indexed
+WHERE kind <> 'p' OR n <= 10;
+INSERT INTO variants (sku, product_id, position, name, price, stock)
+SELECT 'sku-' || id, id, 0, '', 1000, 1 FROM products
+"""
+"""1,200 mats called `chieu`, 1,200 pots called `gom coi`, 10 filters that only tell of `coi`."""
+
+
+async def test_of_a_common_word_the_better_matches_alone_are_listed_and_all_of_them(
+    database_url: str, catalog: SqlCatalog
+) -> None:
+    with psycopg.connect(database_url.replace("+psycopg", "")) as connection:
+        connection.execute(CROWD)
+
+    async def total(text: str, **asked: object) -> int:
+        return (await catalog.page(ProductQuery(text=text, **asked))).total  # type: ignore[arg-type]
+
+    assert await total("coi") == 1200, "enough are called so: what only tells of it is left out"
+    assert await total("c") == 1200, "enough names begin with the letter"
+    assert await total("co") == 1200, "no name begins so, and that is no word: names with a word that does"
+    assert await total("coi so7") == 112, "few are called so: the filter that tells of it comes too"
+    assert await total("coi", price_least=2000) == 0
+    first = await catalog.page(ProductQuery(text="chieu so77"))
+    assert [item.name for item in first.items] == ["chieu so77"] + [f"chieu so77{n}" for n in range(10)]
 
 
 async def test_blanks_ask_for_everything(shelf: SqlCatalog) -> None:

@@ -98,6 +98,8 @@ def steps(url: str, query: ProductQuery) -> list[Node]:
         (ProductQuery(text="lua so99"), "products_words_idx"),
         (ProductQuery(text="ca phe", category="ke-3", in_stock=True, sort="name"), "products_words_idx"),
         (ProductQuery(text="khong"), "products_words_idx"),
+        (ProductQuery(text="ca"), "products_beginning_idx"),
+        (ProductQuery(text="c"), "products_head_words_idx"),
         (ProductQuery(sort="name"), "products_sort_key_shown_idx"),
         (ProductQuery(sort="cheapest"), "products_price_from_shown_idx"),
         (ProductQuery(sort="dearest"), "products_price_from_shown_idx"),

@@ -24,7 +24,7 @@ from app.shop.errors import (
     Unavailable,
 )
 from app.shop.guests import is_guest
-from app.shop.money import MOST
+from app.shop.money import payable
 from app.shop.orders import COD, Order, OrderRequest, Orders, Shipping
 from app.shop.phones import checked_phone
 from app.shop.pricing import province_of, voucher_code
@@ -62,10 +62,11 @@ class Purchase:
         """The same as it will be kept; raises `Invalid`, `PaymentRefused`."""
         if not _TOKEN.fullmatch(self.payment):
             raise PaymentRefused("this is no means of payment")
-        if not 0 <= self.expected_total <= MOST:
-            raise Invalid("expected_total", "is not an amount of the shop", code="total_invalid")
+        if self.expected_total < 0:
+            raise Invalid("expected_total", "must not be negative", code="total_invalid")
         return replace(
             self,
+            expected_total=payable("expected_total", self.expected_total),
             key=checked_key(self.key),
             shipping=checked_shipping(self.shipping),
             voucher=voucher_code(self.voucher) if self.voucher else None,

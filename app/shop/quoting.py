@@ -9,6 +9,7 @@ from typing import Protocol
 
 from app.shop.cart import Cart, CartView, ShowCart
 from app.shop.errors import Invalid
+from app.shop.money import payable
 from app.shop.pricing import (
     Charges,
     Goods,
@@ -56,11 +57,13 @@ class QuoteCart:
     async def __call__(
         self, cart: Cart, *, customer: str = "", province: str | None = None, voucher: str | None = None
     ) -> CartQuote:
-        """The quote; raises `Invalid` for a province or a voucher that is not good."""
+        """The quote; raises `Invalid` for a province or a voucher that is not good, and a total that nobody may pay."""
         view = await self.show_cart(cart)
         found = None if province is None else province_of(province)
         good = None if voucher is None else await self._good(voucher, view.total, customer)
-        return self._quoted(view, found, good)
+        told = self._quoted(view, found, good)
+        payable("total", told.quote.total)
+        return told
 
     async def leniently(self, cart: Cart, *, customer: str, province: str, voucher: str) -> CartQuote:
         """The quote with what of both is good, for a page that tells what is not."""

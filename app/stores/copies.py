@@ -47,6 +47,19 @@ _BREAKER: Final = BreakerConfig(
     max_wait_duration_in_half_open_state_s=5,
 )
 
+_DROPPED: Final = b"-"
+_DROPPED_FOR: Final = timedelta(seconds=5)
+"""Longer than an answer is under way that was asked for before the drop, here or at another replica."""
+
+_KEEP: Final = """
+if redis.call("GET", KEYS[1]) == ARGV[3] then return 0 end
+redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2])
+return 1
+"""
+
+_CLOCKS_DIFFER_S: Final = 5.0
+"""The clocks of replicas may differ by so much; a copy from further ahead has no age that anybody knows."""
+
 _KEYS_MOST: Final = 10_000
 """Keys whose last keeping a process remembers."""
 
@@ -94,6 +107,7 @@ class Cache:
             for what in ("read", "write")
         ]
         self._writes: set[asyncio.Task[None]] = set()
+        self._keep = self._redis.register_script(_KEEP)
 
     async def close(self) -> None:
         """Let what is being written end, which takes no longer than one deadline, and close."""
@@ -108,11 +122,11 @@ class Cache:
     async def get(self, name: str) -> bytes | None:
         """What is kept under the name; None where nothing is, or nobody answers."""
         found: bytes | None = await _miss(self.reading, lambda: self._redis.get(self._key(name)))
-        return found
+        return None if found == _DROPPED else found
 
     async def drop(self, name: str) -> None:
-        """Keep nothing under the name."""
-        await _miss(self.writing, lambda: self._redis.delete(self._key(name)))
+        """Keep nothing under the name, not even what is under way to it now."""
+        await _miss(self.writing, lambda: self._redis.set(self._key(name), _DROPPED, px=_DROPPED_FOR))
 
     def put_soon(self, name: str, value: bytes, *, limit: timedelta) -> None:
         """Keep it that long; nobody waits for it, and where there is no slot it is left."""
@@ -121,7 +135,8 @@ class Cache:
         writing.add_done_callback(self._writes.discard)
 
     async def _put(self, name: str, value: bytes, limit: timedelta) -> None:
-        await _miss(self.writing, lambda: self._redis.set(self._key(name), value, px=limit))
+        limit_ms = int(limit.total_seconds() * 1000)
+        await _miss(self.writing, lambda: self._keep([self._key(name)], [value, limit_ms, _DROPPED]))
 
     def _key(self, name: str) -> str:
         return f"{self.config.namespace}:{name}"
@@ -139,7 +154,8 @@ class CachedCopies(Generic[T]):
     """The copies of one dependency's answers: `app.shop.degradation.Copies` in that cache.
 
     They carry the time they were made, so that none is shown past its limit, whatever Redis keeps. What
-    cannot be read, because another version wrote it, is not there.
+    cannot be read, because another version wrote it, is not there, nor is what claims to be made later than now:
+    a clock was set back, and nobody knows how old it is.
     """
 
     def __init__(
@@ -165,18 +181,18 @@ class CachedCopies(Generic[T]):
             return None
         made_at, _, value = kept.partition(b"\n")
         try:
-            age_s = max(self._clock() - float(made_at), 0)
-            copy = Copy(value=self._answers.validate_json(value), age_s=age_s)
+            age_s = self._clock() - float(made_at)
+            copy = Copy(value=self._answers.validate_json(value), age_s=max(age_s, 0))
         except (ValueError, ValidationError):
             return None
-        return copy if age_s <= self._limit.total_seconds() else None
+        return copy if -_CLOCKS_DIFFER_S <= age_s <= self._limit.total_seconds() else None
 
     def keep(self, key: str, value: T) -> None:
         """See the port."""
         now = self._clock()
         kept_at = self._kept_at.get(key)
-        if kept_at is not None and now - kept_at < self._cache.config.keep_every.total_seconds():
-            return
+        if kept_at is not None and 0 <= now - kept_at < self._cache.config.keep_every.total_seconds():
+            return  # a clock that was set back does not keep new copies out until it has caught up
         self._remember(key, now)
         kept = b"%.3f\n%b" % (now, self._answers.dump_json(value))
         self._cache.put_soon(self._name(key), kept, limit=self._limit)

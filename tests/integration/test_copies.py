@@ -85,7 +85,14 @@ async def test_a_copy_past_its_limit_is_not_there_and_redis_forgets_it_too(redis
 
 
 @pytest.mark.parametrize(
-    "kept", [b"", b"no time\n{}", b"1800000000\n{", b'1800000000\n{"units": 1}', b"\xff"]
+    "kept",
+    [
+        *(b"", b"no time\n{}", b"1800000000\n{", b'1800000000\n{"units": 1}', b"\xff", b"-"),
+        *(
+            b'%b\n{"units": {}, "as_of": "2026-01-02T00:00:00Z"}' % odd
+            for odd in (b"inf", b"-inf", b"nan", b"1e30")
+        ),
+    ],
 )
 async def test_what_cannot_be_read_is_not_there(redis_url: str, kept: bytes) -> None:
     with redis.Redis.from_url(redis_url) as direct:
@@ -94,7 +101,46 @@ async def test_what_cannot_be_read_is_not_there(redis_url: str, kept: bytes) -> 
         assert await copies(cache, Clock(), Stock).get("phin") is None
 
 
-async def test_a_key_is_kept_anew_only_so_often_and_at_once_after_it_was_dropped(redis_url: str) -> None:
+@pytest.mark.parametrize(
+    ("passed_s", "age_s"),
+    [(-3600, None), (-5.5, None), (-4.5, 0), (0, 0), (899.9, 899.9), (900, 900), (900.1, None)],
+    ids=str,
+)
+async def test_no_copy_is_shown_whose_age_is_past_the_limit_or_unknown(
+    redis_url: str, passed_s: float, age_s: float | None
+) -> None:
+    clock = Clock()
+    await keep(redis_url, clock, STOCK)
+    clock.now += passed_s
+    async with a_cache(redis_url) as cache:
+        copy = await copies(cache, clock, Stock).get("phin")
+    assert (copy and round(copy.age_s, 1)) == age_s
+
+
+async def test_a_clock_that_was_set_back_keeps_no_new_copy_out(redis_url: str) -> None:
+    clock = Clock()
+    async with a_cache(redis_url) as cache:
+        kept = copies(cache, clock, Stock)
+        kept.keep("phin", STOCK)
+        clock.now -= 3600
+        kept.keep("phin", STOCK)
+    with redis.Redis.from_url(redis_url) as direct:
+        assert direct.get("chopho:copies:x:phin").startswith(b"1799996400.000\n")
+
+
+async def test_an_answer_from_before_the_drop_is_not_kept_after_it_at_any_replica(redis_url: str) -> None:
+    clock = Clock()
+    await keep(redis_url, clock, PAGE)
+    async with a_cache(redis_url) as dropping:
+        await copies(dropping, clock, ReviewsPage).drop("phin")
+    await keep(redis_url, clock, PAGE)  # another process, whose answer was under way
+    async with a_cache(redis_url) as cache:
+        assert await copies(cache, clock, ReviewsPage).get("phin") is None
+    with redis.Redis.from_url(redis_url) as direct:
+        assert 0 < direct.pttl("chopho:copies:x:phin") <= 5000  # then copies are kept again
+
+
+async def test_a_key_is_kept_anew_only_so_often_and_at_once_after_a_drop_is_over(redis_url: str) -> None:
     clock = Clock()
     with redis.Redis.from_url(redis_url) as direct:
         async with a_cache(redis_url) as cache:
@@ -107,6 +153,7 @@ async def test_a_key_is_kept_anew_only_so_often_and_at_once_after_it_was_dropped
             kept = copies(cache, clock, Stock)
             kept.keep("phin", STOCK)
             await kept.drop("phin")
+            direct.delete("chopho:copies:x:phin")  # as its time does
             kept.keep("phin", STOCK)
         assert direct.get("chopho:copies:x:phin").startswith(b"1800000003.900\n")
 

@@ -277,6 +277,9 @@ class TestTheDoor:
             b"X-Nul: a\0b\r\n\r\n",
             b"X-CR: a\rb\r\n\r\n",
             b"X-Request-Id: \x1b[31m\r\n\r\n",
+            b"X: y\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            b"X: y\r\n\nGET /echo?as=smuggled HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"Transfer-Encoding: chunked\r\n\r\n0\n\nGET /echo?as=smuggled HTTP/1.1\r\nHost: x\r\n\r\n",
         ],
     )
     def test_no_second_request_rides_on_a_first(self, shop: Replica, smuggled: bytes) -> None:

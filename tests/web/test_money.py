@@ -12,6 +12,7 @@ from app.shop.pricing import Voucher
 from app.stores.database import Database, DatabaseConfig
 from app.stores.vouchers import SqlVouchers
 from tests.web.conftest import World
+from tests.web.test_orders import run
 
 SHIPPING = {"name": "Ánh", "phone": "0912345678", "address": "12 Hàng Bạc"}
 
@@ -93,6 +94,28 @@ def expected_total(page: httpx.Response) -> str:
     found = re.search(r'name="expected_total" value="(\d+)"', page.text)
     assert found
     return found[1]
+
+
+async def test_a_total_that_nobody_may_pay_is_said_to_be_too_large(
+    world: World, shopper: httpx.AsyncClient
+) -> None:
+    """Ninety-nine of the dearest thing: each price is one of the shop, their sum is none."""
+    run(world, "UPDATE variants SET price = 1000000000000 WHERE sku = 'PHIN-S'")
+    try:
+        await shopper.put("/api/v1/cart/items/PHIN-S", json={"quantity": 99})
+        total = (await shopper.get("/api/v1/cart")).json()["total"]
+        quote = await shopper.post("/api/v1/cart/quote", json={})
+        body = {"shipping": SHIPPING, "payment": {"token": "cod"}, "expected_total": total}
+        order = await shopper.post("/api/v1/orders", json=body, headers={"Idempotency-Key": "k" * 22})
+        typed = {**SHIPPING, "payment": "cod", "nonce": "n" * 22, "expected_total": str(total)}
+        page = await shopper.post("/thanh-toan", data=typed)
+        shown = [(await shopper.get(path)).status_code for path in ("/gio-hang", "/thanh-toan")]
+    finally:
+        run(world, "UPDATE variants SET price = 35000 WHERE sku = 'PHIN-S'")
+    for answer in (quote, order):
+        assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "amount_large")
+    assert (page.status_code, "lớn nhất là 1.000.000.000.000" in page.text) == (422, True)
+    assert shown == [200, 200]
 
 
 @with_voucher

@@ -22,6 +22,7 @@ _CODES: Final = {
     "string_too_long": "too_long",
     "string_unicode": "not_text",
 }
+_LIMIT_CODES: Final = {("expected_total", "less_than_equal"): "amount_large"}
 _FIELD_CODES: Final = {
     "quantity": "quantity_invalid",
     "expected_total": "total_invalid",
@@ -47,5 +48,9 @@ def problem_with(refused: RequestValidationError) -> Problem:
 def _fault(error: Mapping[str, Any]) -> dict[str, str]:
     name = ".".join(str(part) for part in error["loc"][1:]) or str(error["loc"][0])
     last = name.rpartition(".")[2]
-    code = _CODES.get(error["type"]) or _FIELD_CODES.get(last, "invalid")
+    code = (
+        _CODES.get(error["type"])
+        or _LIMIT_CODES.get((last, error["type"]))
+        or _FIELD_CODES.get(last, "invalid")
+    )
     return fault(name[:_NAME_MOST], code, error["msg"])

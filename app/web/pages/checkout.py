@@ -25,7 +25,7 @@ from app.web.redirects import see_other
 from app.web.shopping import cart_of, shop_of
 from app.web.visitors import buyer
 
-_AMOUNT: Final = re.compile(r"[0-9]{1,13}")
+_AMOUNT: Final = re.compile(r"[0-9]{1,20}")
 
 
 async def show(request: Request, entry: Entry) -> Response:

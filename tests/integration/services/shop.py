@@ -69,6 +69,9 @@ class Shop:
 
     def copied(self, slug: str) -> dict[str, Any]:
         """The same, once the copies of that very answer are kept: nothing is on its way to the cache any more."""
+        for name in ("reviews", "inventory"):
+            if self.copy_of(name, slug) is None:  # nor was one dropped just now, which keeps others out
+                self.cache.delete(f"{COPIES}{name}:{slug}")
         self.whole(slug)
         asked_at = time.time() - 0.001  # a copy's time has three decimals
         told = self.whole(slug)
@@ -83,7 +86,7 @@ class Shop:
 
     def copy_of(self, dependency: str, slug: str) -> bytes | None:
         found: bytes | None = self.cache.get(f"{COPIES}{dependency}:{slug}")  # type: ignore[assignment]  # asked at once
-        return found
+        return None if found == b"-" else found
 
     def age_copy(self, dependency: str, slug: str, by_s: float) -> None:
         """Let the copy look so much older."""

@@ -37,6 +37,8 @@ async def test_an_ipv6_caller_is_its_network(redis_url: str) -> None:
     assert waits[:3] == [0, 0, 0]
     assert waits[3] > 0
     assert await rates.registration_wait_s("2001:db8:0:2::1") == 0
+    assert any(rates.gateway_wait_s(f"2001:db8:0:1::{number:x}") for number in range(1000))
+    assert rates.gateway_wait_s("2001:db8:0:2::1") == 0
     await rates.close()
 
 

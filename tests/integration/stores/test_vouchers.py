@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, select
 
 from app.shop.errors import Invalid, ShopError, TotalChanged
+from app.shop.guests import new_guest
 from app.shop.orders import THE_SHOP, Move, Order, OrderRequest
 from app.shop.pricing import Voucher, province_of, standard_charges
 from app.stores.database import Database
@@ -89,6 +90,29 @@ async def test_one_customer_uses_it_as_often_as_one_may_and_others_still_can(
     by = [each.account_id for each in outcomes if isinstance(each, Order)]
     assert sorted(map(str, by)) == sorted([first.id, first.id, second.id, second.id])
     assert {each.code for each in outcomes if isinstance(each, Invalid)} == {"voucher_used"}
+
+
+async def test_a_guest_with_a_fresh_cookie_is_the_same_customer_by_the_e_mail(
+    orders: SqlOrders, vouchers: SqlVouchers, sell: Any, new_account: Any, ordering: Any
+) -> None:
+    for number in range(4):
+        await sell(f"A{number}", price=1_000)
+    await vouchers.add(replace(TEN, limit_each=1))
+    nobody = await new_account()
+    e_mails = ("Khach@chopho.example", "khach@CHOPHO.example", "KHACH@chopho.example", "ban@chopho.example")
+    requests = [
+        replace(
+            ordering(nobody, {f"A{number}": 1}, total=900),
+            account_id=new_guest(),
+            contact_email=e_mail,
+            voucher="MUOI",
+        )
+        for number, e_mail in enumerate(e_mails)
+    ]
+    outcomes = await asyncio.gather(*(outcome(orders, request) for request in requests))
+    assert [isinstance(each, Order) for each in outcomes].count(True) == 2
+    assert isinstance(outcomes[-1], Order)
+    assert [each.code for each in outcomes if isinstance(each, Invalid)] == ["voucher_used"] * 2
 
 
 @pytest.mark.parametrize(("payment", "to"), [("cod", "cancelled"), ("card", "failed")])

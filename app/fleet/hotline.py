@@ -11,6 +11,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +24,8 @@ from app.fleet.orders import Ended, Request, Said
 
 SOCKET: Final = "supervisor.sock"
 _LONGEST_LINE: Final = 64 * 1024
+# It says that it has begun before it does anything else; a busy machine gets some patience.
+_FIRST_WORD: Final = timedelta(seconds=20)
 
 _logger = logging.getLogger(__name__)
 
@@ -101,8 +104,13 @@ class Hotline:
         return Ended()
 
 
-async def ask(socket: Path, request: Request, hear: Callable[[str], None]) -> None:
-    """Have the supervisor carry out an order; raises the `FleetError` it ended with, or `SupervisorGone`."""
+async def ask(
+    socket: Path, request: Request, hear: Callable[[str], None], *, within: timedelta = _FIRST_WORD
+) -> None:
+    """Have the supervisor carry out an order; raises the `FleetError` it ended with, or `SupervisorGone`.
+
+    An order may take minutes; that it was heard is said `within` a moment, or the supervisor stands still.
+    """
     try:
         reader, writer = await asyncio.open_unix_connection(socket, limit=_LONGEST_LINE)
     except OSError as gone:
@@ -111,12 +119,19 @@ async def ask(socket: Path, request: Request, hear: Callable[[str], None]) -> No
         ) from gone
     try:
         _write(writer, request)
-        while line := await reader.readline():
+        line = await asyncio.wait_for(reader.readline(), within.total_seconds())
+        while line:
             if b'"said"' in line[:8]:
                 hear(Said.model_validate_json(line).said)
+                line = await reader.readline()
             else:
                 _raise(Ended.model_validate_json(line))
                 return
+    except TimeoutError as silent:
+        raise SupervisorGone(
+            f"the supervisor has not answered for {within.total_seconds():g} s: it stands still, or is stopped. It may "
+            f"carry out {request.order} when it goes on; see `chopho status`, or end it (kill -9) and `chopho up` again"
+        ) from silent
     finally:
         writer.close()
     raise SupervisorGone(

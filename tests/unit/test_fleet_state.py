@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
-from socket import create_server
+from socket import AF_UNIX, create_server, socket
 
 import pytest
 
 from app.fleet.book import Book
-from app.fleet.errors import AlreadyRunning, FleetError, PortInUse, StateUnusable
+from app.fleet.errors import AlreadyRunning, FleetError, PortInUse, StateUnusable, SupervisorGone
 from app.fleet.events import Event
 from app.fleet.hotline import Hotline, ask
 from app.fleet.identity import make_key_pair
@@ -234,3 +236,17 @@ def test_the_last_lines_are_whole_and_as_many_as_are_wanted(tmp_path: Path, leng
     for count in (0, 1, 7, 50):
         assert last_lines(log, count) == lines[50 - count :]
     assert last_lines(log, 99) == lines
+
+
+async def test_an_order_to_a_supervisor_that_stands_still_is_not_waited_for(tmp_path: Path) -> None:
+    """As after SIGSTOP: the kernel takes the connection, and nobody reads from it."""
+    with closing(socket(AF_UNIX)) as stopped:
+        stopped.bind(str(tmp_path / "sock"))
+        stopped.listen()
+        with pytest.raises(SupervisorGone, match="stands still"):
+            await ask(
+                tmp_path / "sock",
+                Request(by="me", order=Reload()),
+                lambda _: None,
+                within=timedelta(milliseconds=50),
+            )

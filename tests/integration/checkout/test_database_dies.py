@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import psycopg
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 
 from app.fleet.postgres import PostgresServer
 from app.fleet.programs import Programs
@@ -83,12 +83,13 @@ async def broken(fragile: tuple[PostgresServer, psutil.Process]) -> AsyncIterato
 
 @contextmanager
 def at_commit(database: Database, strike: Callable[[], None]) -> Iterator[None]:
-    """Strikes once, when everything is flushed and the commit is about to be sent."""
+    """Strikes once, when everything is flushed and the commit is about to be sent; reads send none."""
     engine = database.engine.sync_engine
     struck: list[bool] = []
 
-    def committing(_: Any) -> None:
-        if not struck:
+    def committing(connection: Connection) -> None:
+        reads = connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
+        if not reads and not struck:
             struck.append(True)
             strike()
 

@@ -46,8 +46,8 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubFleet]:
     """A fleet that repeats nothing: what an operation costs is seen."""
     fleet = StubFleet(tmp_path_factory.mktemp("operations") / "state")
     try:
-        # Nor does it take a hung replica away from a test that hangs one.
-        fleet.open(LB_RETRIES="0", CHOPHO_LIVENESS_LIMIT="10m")
+        # Nor does it take a hung replica away from a test that hangs one; a stopped one is not waited for long.
+        fleet.open(LB_RETRIES="0", CHOPHO_LIVENESS_LIMIT="10m", CHOPHO_SHUTDOWN_GRACE="10s")
         yield fleet
     finally:
         fleet.end()

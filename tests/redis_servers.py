@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from socket import create_connection
 from typing import Any
@@ -49,12 +50,13 @@ class OwnRedis:
     def url(self) -> str:
         return self._server.url
 
-    def start(self) -> None:
-        """Up and answering."""
+    def start(self, *, loaded: bool = True) -> None:
+        """Up and answering; what it has kept on its disk is `loaded` by then, or may not be."""
         with self._log.open("ab") as out:
             self._process = subprocess.Popen(self._server.argv(*self._options), stdout=out, stderr=out)
         try:
-            wait_until(lambda: listening(self.port), what=f"Redis ({self._log.read_text()[-300:]})")
+            ready = self._has_loaded if loaded else partial(listening, self.port)
+            wait_until(ready, what=f"Redis ({self._log.read_text()[-300:]})")
         except BaseException:
             self.stop()
             raise
@@ -67,13 +69,13 @@ class OwnRedis:
             self._process.wait()
             self._process = None
 
-    def restart(self, *options: str) -> None:
+    def restart(self, *options: str, loaded: bool = True) -> None:
         """Down in peace and up again, perhaps told more."""
         self._signal(signal.SIGTERM)
         assert self._process is not None
         self._process.wait()
         self._options = (*self._options, *options)
-        self.start()
+        self.start(loaded=loaded)
 
     def freeze(self) -> None:
         """Accepts connections, as its kernel does for it, and answers nothing."""
@@ -98,6 +100,14 @@ class OwnRedis:
             for key in range(keys):
                 pipeline.set(f"filler:{key}", "x" * 1024)
             pipeline.execute()
+
+    def _has_loaded(self) -> bool:
+        try:
+            with closing(create_connection(("127.0.0.1", self.port), timeout=5)) as sock:
+                sock.sendall(b"PING\r\n")
+                return sock.recv(64)[:8] not in {b"", b"-LOADING"}
+        except OSError:
+            return False
 
     def _signal(self, number: signal.Signals) -> None:
         assert self._process is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,7 @@ from app.resilience import State
 from app.shop.inventory import Stock
 from app.shop.reviews import Review, ReviewsPage
 from app.stores.copies import Cache, CacheConfig, CachedCopies
-from tests.conftest import free_port
+from tests.conftest import free_port, wait_until
 from tests.integration.downstream import downstream
 
 T = TypeVar("T")
@@ -119,12 +120,15 @@ async def test_no_copy_is_shown_whose_age_is_past_the_limit_or_unknown(
 
 async def test_a_clock_that_was_set_back_keeps_no_new_copy_out(redis_url: str) -> None:
     clock = Clock()
-    async with a_cache(redis_url) as cache:
-        kept = copies(cache, clock, Stock)
-        kept.keep("phin", STOCK)
-        clock.now -= 3600
-        kept.keep("phin", STOCK)
     with redis.Redis.from_url(redis_url) as direct:
+        async with a_cache(redis_url) as cache:
+            kept = copies(cache, clock, Stock)
+            kept.keep("phin", STOCK)
+            await asyncio.to_thread(
+                wait_until, lambda: direct.exists("chopho:copies:x:phin") == 1, what="a copy"
+            )
+            clock.now -= 3600
+            kept.keep("phin", STOCK)
         assert direct.get("chopho:copies:x:phin").startswith(b"1799996400.000\n")
 
 

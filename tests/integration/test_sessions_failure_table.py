@@ -128,7 +128,7 @@ async def test_a_loading_server_is_a_503_until_it_has_loaded(
 ) -> None:
     server.fill(20_000)
     server.command("SAVE")
-    server.restart("--appendonly", "no", "--key-load-delay", "60")
+    server.restart("--appendonly", "no", "--key-load-delay", "60", loaded=False)
     assert await statuses(shopper, READ, *WRITES, OUT) == [503] * 5
     assert await is_as_it_was(shopper)
 

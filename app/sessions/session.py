@@ -26,9 +26,9 @@ class Session(Fields):
     async def login(self, user: str, *, merge: Merge | None = None, epoch: int | None = None) -> None:
         """Make the session the user's, under a new ticket.
 
-        Raises `BadUser` for an id that can be nobody's. What a visitor gathered is kept, another user's data is not; `merge` makes the fields from a
+        What a visitor gathered is kept, another user's data is not; `merge` makes the fields from a
         visitor's, once. Of several logins at once one wins; the others raise `SessionEnded`. `epoch` is what
-        `Sessions.epoch` said before the password was checked.
+        `Sessions.epoch` said before the password was checked. Raises `BadUser` for an id that can be nobody's.
         """
         self._unsealed()
         checked_user(user)

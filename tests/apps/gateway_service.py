@@ -101,6 +101,14 @@ async def answer(  # noqa: C901 -- a way of answering is a line
             await writer.drain()
             await asyncio.sleep(0.2)
         writer.write(b"0\r\n\r\n")
+    elif way == "events with a pause":
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+        )
+        writer.write(b"9\r\ndata: 1\n\n\r\n")
+        await writer.drain()
+        await asyncio.sleep(4)  # longer than the balancer waits for a page
+        writer.write(b"9\r\ndata: 2\n\n\r\n0\r\n\r\n")
     elif way == "twice later":
         writer.write(whole(b"{}"))
         await writer.drain()

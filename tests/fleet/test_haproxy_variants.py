@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import ipaddress
-import os
 import re
 import shutil
 import ssl
@@ -26,9 +25,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from app.fleet.haproxy import ROOT
-from app.fleet.programs import Programs
 from app.fleet.runtime import RuntimeApi
-from tests.conftest import free_port, running, wait_until
+from tests.balancers import Balancer, balanced
+from tests.conftest import free_port, wait_until
 
 pytestmark = pytest.mark.fleet
 
@@ -103,47 +102,24 @@ def served(backend: Backend) -> Iterator[int]:
 class Door:
     """HAProxy on haproxy.cfg with that environment, and its two servers."""
 
-    def __init__(self, folder: Path, port: int) -> None:
-        self.url = f"http://127.0.0.1:{port}"
-        self.log = folder / "haproxy.log"
-        self.socket = folder / "s"
-        self.backends = (Backend("app1"), Backend("app2"))
+    def __init__(self, balancer: Balancer, backends: tuple[Backend, Backend]) -> None:
+        self.url, self.log, self.socket = balancer.url, balancer.log, balancer.runtime.socket
+        self.backends = backends
         self.pay = Backend("pay1")
 
 
 @contextmanager
 def door(folder: Path, **environment: str) -> Iterator[Door]:
-    port, statistics = free_port(), free_port()
-    opened = Door(folder, port)
-    told = {
-        **os.environ,
-        "LB_BIND": f"127.0.0.1:{port}",
-        "LB_STATS": f"127.0.0.1:{statistics}",
-        "LB_SOCKET": str(opened.socket),
-        **environment,
-    }
-    argv = ["env", *(f"{name}={value}" for name, value in told.items() if name.startswith("LB_"))]
     with ExitStack() as stack:
-        ports = [stack.enter_context(served(backend)) for backend in opened.backends]
-        stack.enter_context(
-            running(
-                [*argv, str(Programs().find_haproxy()), "-db", "-f", str(ROOT / "haproxy.cfg")], opened.log
-            )
-        )
-        wait_until(opened.socket.exists, within_s=60, what="HAProxy")
-        runtime = RuntimeApi(opened.socket)
-        for name, at in zip(("app1", "app2"), ports, strict=True):
-            asyncio.run(runtime.join(name, at))
-        wait_until(lambda: _up(runtime) == {"app1", "app2"}, within_s=60, what="both servers")
+        backends = (Backend("app1"), Backend("app2"))
+        ports = {one.name: stack.enter_context(served(one)) for one in backends}
+        balancer = stack.enter_context(balanced(folder, ports, **environment))
+        opened = Door(balancer, backends)
         if "LB_CHECKOUT" in environment:
             at = stack.enter_context(served(opened.pay))
             server = "set server checkout_servers/pay1"
-            asyncio.run(runtime.ask(f"{server} addr 127.0.0.1 port {at}", f"{server} state ready"))
+            asyncio.run(balancer.runtime.ask(f"{server} addr 127.0.0.1 port {at}", f"{server} state ready"))
         yield opened
-
-
-def _up(runtime: RuntimeApi) -> set[str]:
-    return {name for name, server in asyncio.run(runtime.servers()).items() if server.state == "UP"}
 
 
 @pytest.fixture(scope="module")

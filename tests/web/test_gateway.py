@@ -11,14 +11,22 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.balancers import balanced
 from tests.conftest import wait_until
 from tests.web.gateway import ECHO, Head, Replica, replica, requests_in, service
 
 UNKNOWN = "198.51.100.0/24"
+EVENTS = {"accept": "text/event-stream"}
+
+
+def as_told_to(one: Replica) -> dict[str, str]:
+    """The host by which shoppers know the shop, whichever way they come."""
+    return {"host": f"127.0.0.1:{one.port}"}
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +47,16 @@ def shop(
         ) as one,
     ):
         yield one
+
+
+@pytest.fixture(scope="module")
+def door(shop: Replica, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client whose way to it leads through HAProxy."""
+    with (
+        balanced(tmp_path_factory.mktemp("balancer"), {"app1": shop.port}) as balancer,
+        httpx.Client(base_url=balancer.url, headers=as_told_to(shop), timeout=30) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="module")
@@ -421,6 +439,34 @@ class TestTheAnswer:
         )  # it took that long to tell; at once would mean that it was kept back
 
 
+class TestBehindTheBalancer:
+    """The whole way: HAProxy, the gateway, the service."""
+
+    def test_events_arrive_while_there_are_more_to_come_and_a_reader_who_leaves_ends_the_call(
+        self, shop: Replica, door: httpx.Client
+    ) -> None:
+        with door.stream("GET", f"{ECHO}?as=endless", headers=EVENTS) as answer:
+            assert next(answer.iter_lines()).startswith("data: ")
+            assert shop.in_use() == 1
+        wait_until(lambda: shop.in_use() == 0, what="the slot")
+        wait_until(lambda: self.is_quiet(shop), what="the service to hear of it")
+
+    @staticmethod
+    def is_quiet(shop: Replica) -> bool:
+        """Whether the service, which tells something five times a second, has ended to."""
+        told = shop.seen()["told"]
+        time.sleep(1)
+        return shop.seen()["told"] == told
+
+    def test_a_stream_may_be_silent_for_longer_than_a_page_and_is_whole(self, door: httpx.Client) -> None:
+        with door.stream("GET", f"{ECHO}?as=events with a pause", headers=EVENTS) as answer:
+            assert [line for line in answer.iter_lines() if line] == ["data: 1", "data: 2"]
+
+    def test_a_large_body_passes_whole_in_both_directions(self, door: httpx.Client) -> None:
+        assert len(door.get(f"{ECHO}?as=large").content) == 64 * 1024 * 1024
+        assert door.post(ECHO, content=b"x" * 60_000).json()["size"] == 60_000
+
+
 class TestItsCompartment:
     def test_a_client_that_leaves_takes_the_call_along_and_gives_the_slot_back(self, shop: Replica) -> None:
         left = shop.seen().get("left", 0)
@@ -501,24 +547,32 @@ def test_more_calls_than_one_address_may_make_are_refused_with_the_time_to_wait(
 
 
 def test_a_silent_service_is_a_504_then_its_breaker_opens_and_a_drain_ends_event_streams(
-    exposed: Replica,
+    exposed: Replica, tmp_path: Path
 ) -> None:
     ended: list[str] = []
 
-    def read() -> None:
-        with httpx.stream("GET", f"{exposed.url}{ECHO}?as=endless", timeout=60) as answer:
+    def read(url: str) -> None:
+        headers = {**EVENTS, **as_told_to(exposed)}
+        with httpx.stream("GET", f"{url}{ECHO}?as=endless", timeout=60, headers=headers) as answer:
             ended.append(answer.read().decode()[-9:])
 
-    reader = threading.Thread(target=read)
-    reader.start()
-    wait_until(lambda: exposed.in_use() == 1, what="the stream")
+    with balanced(tmp_path, {"app1": exposed.port}) as balancer:
+        readers = [threading.Thread(target=read, args=(url,)) for url in (exposed.url, balancer.url)]
+        for reader in readers:
+            reader.start()
+        wait_until(lambda: exposed.in_use() == 2, what="the streams")
+        _silent_then_drained(exposed)
+        for reader in readers:
+            reader.join(timeout=30)
+            assert not reader.is_alive()
+    assert exposed.process.wait(timeout=30) == 0
+    assert len(ended) == 2  # they ended as a stream ends; a cut would have raised
+
+
+def _silent_then_drained(exposed: Replica) -> None:
     silent = exposed.ask("hang")
     assert (silent.status_code, silent.json()["code"]) == (504, "service_silent")
     codes = {exposed.ask("hang").json()["code"] for _ in range(10)}
     assert codes == {"service_silent", "service_busy"}
     assert int(exposed.ask().headers["retry-after"]) >= 1
     exposed.process.send_signal(signal.SIGTERM)
-    reader.join(timeout=30)
-    assert not reader.is_alive()
-    assert exposed.process.wait(timeout=30) == 0
-    assert len(ended) == 1  # it ended as a stream ends; a cut would have raised

@@ -147,6 +147,12 @@ def block(fleet: Fleet) -> str:
     return _fault(fleet, signal.SIGUSR1)
 
 
+def return_cold(fleet: Fleet) -> str:
+    """One of three is killed, and comes back to a crowd with nothing warm."""
+    fleet.chopho("scale", "3")
+    return _fault(fleet, signal.SIGKILL)
+
+
 def _fault(fleet: Fleet, number: signal.Signals) -> str:
     """Seconds until it gets nothing more, and until it is back in rotation with a new process."""
     pid = fleet.pid("app1")
@@ -172,7 +178,12 @@ OPERATIONS: Final[Mapping[str, Callable[[Fleet], str]]] = {
     "scale": scale,
     "reload": reload,
 }
-FAULTS: Final[Mapping[str, Callable[[Fleet], str]]] = {"kill": kill, "stop": stop, "block": block}
+FAULTS: Final[Mapping[str, Callable[[Fleet], str]]] = {
+    "kill": kill,
+    "stop": stop,
+    "block": block,
+    "return": return_cold,
+}
 
 
 # -- how it is measured ------------------------------------------------------------------------------------
@@ -240,6 +251,11 @@ def _print(
         f"slowest {tally.slowest_s:.1f} s; {orders} orders, unknown writes {unknown}, "
         f"carts and orders that are not as told: {len(wrong)}; load of the machine {load:.1f}"
     )
+    if name == "return":
+        newcomer, others = tally.p99_after_its_return("app1")
+        print(
+            f"  99 of 100 answers within {newcomer:.3f} s from the newcomer, {others:.3f} s from the others"
+        )
     for fault in wrong:
         print(f"  {fault}")
 

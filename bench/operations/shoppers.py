@@ -10,7 +10,8 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
 
 import httpx
 
@@ -26,6 +27,14 @@ _ORDER_AT: Final = 6
 _PAUSE_S: Final = 0.05
 
 
+class Served(NamedTuple):
+    """An answer: when it was there, from which replica, and after how many seconds."""
+
+    at: float
+    by: str
+    took_s: float
+
+
 @dataclass(slots=True)
 class Tally:
     """What all shoppers of a measurement saw.
@@ -38,6 +47,16 @@ class Tally:
     failed: Counter[str] = field(default_factory=Counter)
     disconnected: Counter[str] = field(default_factory=Counter)
     slowest_s: float = 0.0
+    served: list[Served] = field(default_factory=list)
+
+    def p99_after_its_return(self, name: str, *, for_s: float = 10) -> tuple[float, float]:
+        """Seconds that 99 of 100 answers of that replica took after it was away, and of the others meanwhile."""
+        at = sorted(one.at for one in self.served if one.by == name)
+        _, back = max(pairwise(at), key=lambda gap: gap[1] - gap[0])
+        window = [one for one in self.served if back <= one.at < back + for_s]
+        return _p99([one for one in window if one.by == name]), _p99(
+            [one for one in window if one.by != name]
+        )
 
     @property
     def requests(self) -> int:
@@ -139,7 +158,9 @@ class Shopper:
         except httpx.HTTPError as error:
             self.tally.disconnected[f"{method} {type(error).__name__}"] += counted
             return None
-        self.tally.slowest_s = max(self.tally.slowest_s, time.monotonic() - began)
+        at = time.monotonic()
+        self.tally.slowest_s = max(self.tally.slowest_s, at - began)
+        self.tally.served.append(Served(at, answer.headers.get("x-served-by", ""), at - began))
         if answer.status_code >= 500:
             self.tally.failed[f"{method} {answer.status_code}"] += counted
         elif answer.status_code >= 400:
@@ -159,3 +180,7 @@ class Shopper:
         if listed["total"] != len(self.orders):
             found.append(f"{listed['total']} orders instead of {len(self.orders)}")
         return found
+
+
+def _p99(served: Sequence[Served]) -> float:
+    return sorted(one.took_s for one in served)[int(0.99 * len(served))]

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -125,14 +126,14 @@ def launch(command: Command, log: Path) -> Process:
             )
     except OSError as error:
         raise CannotStart(f"{command.name} cannot start: {command.argv[0]}: {error.strerror}") from error
-    return Process(process, _record(command, process.pid, process.create_time()))
+    return Process(process, _record(command, process))
 
 
 def find(record: ProcessRecord) -> Process | None:
     """The process of that record, if it is the same one and still runs."""
     try:
         process = psutil.Process(record.pid)
-        if abs(process.create_time() - record.started) > _SAME_START_S:
+        if not _is_the_one(process, record):
             return None
     except psutil.NoSuchProcess:
         return None
@@ -142,13 +143,34 @@ def find(record: ProcessRecord) -> Process | None:
 
 def myself() -> ProcessRecord:
     """The record of this process."""
-    return ProcessRecord(pid=os.getpid(), started=psutil.Process().create_time())
+    process = psutil.Process()
+    return ProcessRecord(pid=process.pid, started=process.create_time(), boot=_boot(), began=_began(process))
 
 
-def _record(command: Command, pid: int, started: float) -> ProcessRecord:
+def _is_the_one(process: psutil.Process, record: ProcessRecord) -> bool:
+    if record.boot:
+        return record.boot == _boot() and abs(_began(process) - record.began) <= _SAME_START_S
+    return abs(process.create_time() - record.started) <= _SAME_START_S
+
+
+@cache
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _began(process: psutil.Process) -> float:
+    return float(process.create_time() - psutil.boot_time())  # both move when the clock is set
+
+
+def _record(command: Command, process: psutil.Process) -> ProcessRecord:
     return ProcessRecord(
-        pid=pid,
-        started=started,
+        pid=process.pid,
+        started=process.create_time(),
+        boot=_boot(),
+        began=_began(process),
         digest=command.digest,
         port=command.port,
         stop_signal=command.stop_signal,

@@ -15,10 +15,16 @@ Phase = Literal["starting", "running", "stopping", "stopped"]
 
 
 class ProcessRecord(BaseModel):
-    """One process: pid and start time together name it beyond doubt, the digest says what it was told."""
+    """One process: pid and start time together name it beyond doubt, the digest says what it was told.
+
+    `boot` names this run of the machine and `began` are seconds from its boot: both are what they were when somebody
+    has set the clock, which `started` is not. Where the machine does not name its runs, `started` decides.
+    """
 
     pid: int
     started: float
+    boot: str = ""
+    began: float = 0.0
     digest: str = ""
     port: int | None = None
     stop_signal: int = 15

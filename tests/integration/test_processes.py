@@ -67,7 +67,13 @@ async def test_a_process_is_found_by_pid_and_start_time_alone(tmp_path: Path) ->
     found = find(process.record)
     assert found is not None
     assert found.pid == process.pid
-    assert find(process.record.model_copy(update={"started": process.record.started - 60})) is None
+    another = {"started": process.record.started - 60, "began": process.record.began - 60}
+    assert find(process.record.model_copy(update=another)) is None
+    assert find(process.record.model_copy(update={"boot": "of yesterday"})) is None
+    clock_was_set = {"started": process.record.started - 3}
+    assert find(process.record.model_copy(update=clock_was_set)) is not None
+    of_an_older_release = {"boot": "", "began": 0.0}
+    assert find(process.record.model_copy(update=of_an_older_release)) is not None
     await found.stop()
     await process.ended()
     assert find(process.record) is None

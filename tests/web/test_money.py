@@ -58,6 +58,8 @@ async def test_a_quote_is_what_the_order_costs(shopper: httpx.AsyncClient) -> No
     for name in ("subtotal", "discount", "shipping_fee", "vat_included", "total"):
         assert order[name] == quote[name]
     assert order["shipping"]["province"] == "Hồ Chí Minh"
+    for paper in ("", "/in"):
+        assert "Hồ Chí Minh" in (await shopper.get(f"/don-hang/{order['id']}{paper}")).text
 
 
 async def test_a_client_that_knows_no_province_orders_at_the_carts_total(shopper: httpx.AsyncClient) -> None:

@@ -64,16 +64,17 @@ def test_readers_of_a_hung_replica_are_served_elsewhere_until_it_is_out(whole_fl
 
 
 def test_a_replica_that_stands_still_is_ended_and_started_again(make_fleet: MakeFleet) -> None:
-    """One is stopped as a whole, the other's event loop is blocked; nobody looks at the screen."""
+    """One is stopped as a whole, later the other's event loop is blocked; nobody looks at the screen."""
     fleet = make_fleet()
     fleet.open("--replicas", "3", CHOPHO_LIVENESS_LIMIT="2s")
     stopped, blocked = fleet.pid("app1"), fleet.pid("app2")
     with Load(fleet.url, per_second=40) as load:
         load.wait_for_more(20)
         os.kill(stopped, signal.SIGSTOP)
+        wait_until(lambda: stopped != fleet.pid("app1"), within_s=60, what="another app1")
+        fleet.wait_until_all_up()
         with pytest.raises(httpx.HTTPError):
             httpx.get(f"{fleet.replica_url('app2')}/block?s=90", timeout=60)
-        wait_until(lambda: stopped != fleet.pid("app1"), within_s=60, what="another app1")
         wait_until(lambda: blocked != fleet.pid("app2"), within_s=60, what="another app2")
         fleet.wait_until_all_up()
         load.wait_for_more(20)

@@ -79,8 +79,8 @@ async def test_a_hung_redis_holds_nobody_longer_than_the_bound(
     server.freeze()
     begun = time.monotonic()
     answers = await asyncio.gather(*(visitor.get(path) for path in ALL[:3] for _ in range(30)))
-    # The promise is 300 ms for all of them at once; one after the other they would take 27 s.
-    assert time.monotonic() - begun < 10
+    # The promise is 300 ms; three seconds would be redis-py's timeouts and retries, or one of ours in a row.
+    assert time.monotonic() - begun < 3
     assert {answer.status_code for answer in answers} == {503}
     server.thaw()
     assert await recovered(visitor) >= 1
